@@ -10,7 +10,7 @@ NPM := $(shell command -v npm >/dev/null 2>&1 || echo npm)
 WINDOW := $(QT) bubblewrap $(NODE)
 SCREEN := xvfb xdotool
 BUILD := binutils dpkg-dev patchelf xz-utils
-TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
+TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring golang-go ruby
 
 # Where no compiled modules may be written, every process that is started compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,12 +20,14 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make run     open the console"
 	@echo "make demo    show the main job on a virtual screen, leaving screenshots in build/demo"
-	@echo "make test    run the tests; ARGS=\"tests/risk -k name\" runs these, as pytest understands it"
+	@echo "make test    run the tests; ARGS=\"tests/risk -k name\" runs these, as pytest understands it; ARGS=--busy runs all"
+	@echo "             beside four processes that compute: what fails only then measures the machine"
 	@echo "make check   within a minute, for every save: style, types, and the tests that are nearest to what changed since"
 	@echo "             this branch left main; ARGS=HEAD for what is not committed"
 	@echo "make agents  install Claude Code, Codex, Gemini CLI and other clients (2 GB), so that the tests drive them too"
 	@echo "make lint    check style, types and that the classifier has not lost what it found; takes no ARGS"
-	@echo "make bench   measure, against a floor measured in the same run; ARGS=--list tells what, ARGS=idle measures that"
+	@echo "make bench   measure, against a floor measured in the same run, and write the help's page on speed; ARGS=--list"
+	@echo "             tells what is measured, ARGS=idle measures that and writes no page"
 	@echo "make fuzz    give random input to all that reads what others write, four minutes; ARGS=--list tells what"
 	@echo "make soak    ask a console for ten minutes and judge what grows in it; ARGS=\"--seconds 60\" for less"
 	@echo "make kill    kill a console at random moments while agents ask, and check every promise after each kill;"
@@ -54,9 +56,9 @@ demo:
 # once before, while an engine may be installed; else each of the four would rewrite the assertions of them all.
 test:
 	@$(SETUP) dev $(TESTS)
-	@$(if $(ARGS),,$(BIN)/python -m pytest --collect-only -qq >/dev/null &) \
+	@$(if $(filter-out --busy,$(ARGS)),,$(BIN)/python -m pytest --collect-only -qq >/dev/null &) \
 		packaging/engine.sh install || echo "Tests on containers are skipped."; wait
-	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n 4)
+	@$(BIN)/python -m pytest $(ARGS) $(if $(filter-out --busy,$(ARGS)),,-n 4)
 
 check:
 	@$(SETUP) dev $(TESTS)

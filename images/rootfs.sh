@@ -3,7 +3,7 @@
 # without their installers, so there is no package manager in it and nothing in it depends on when it was made.
 # Usage: rootfs.sh PACKAGE ...
 # The environment holds SUITE (the Debian release) and may hold MIRRORS (sources for apt, a line each; else Debian's own),
-# REMOVE (patterns of paths to leave out) and SOURCE_DATE_EPOCH (the time that all files bear).
+# REMOVE (patterns of paths to leave out), PREPARE (text for sh that compiles ahead, into the folder $1) and SOURCE_DATE_EPOCH (the time that all files bear).
 # On Debian it needs mmdebstrap; elsewhere it is run in a container of Debian, where it installs that first.
 set -eu
 # Neither what is told nor any order may depend on the language of this machine.
@@ -77,6 +77,13 @@ END
     else
         mv "$(echo usr/bin/python3.*)" usr/lib/assent/python3
         rm -f usr/bin/python3
+    fi
+
+    # What compilers would do again for each program.
+    if [ -n "${PREPARE:-}" ]; then
+        echo "I: compiling" >&2
+        mkdir -p usr/lib/assent/cache
+        chroot . sh -eu -c "$PREPARE" prepare /usr/lib/assent/cache >&2
     fi
 
     find . -xdev -type f -perm /6000 -exec chmod ug-s {} +

@@ -45,6 +45,7 @@ from runner.network.dialing import look_up
 from runner.requests.cases import Cases
 from runner.requests.network import Offered
 from runner.settings.loading import load
+from runner.settings.package_languages import with_languages
 from runner.system.places import Places
 from runner.system.tasks import spawn
 from runner.work.in_force import REVOKED
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
 def open_engine(places: Places | None = None, environment: Mapping[str, str] = os.environ) -> Engine:
     """Return an engine on the standard places and settings, built but not started."""
     places = places or Places.standard()
-    return build(places, load(places, environment))
+    return build(places, with_languages(load(places, environment)))
 
 
 def build(places: Places, loaded: Loaded, sandboxes: tuple[Sandbox, ...] | None = None) -> Engine:

@@ -33,6 +33,10 @@ PROGRAMS = {
     "bubblewrap": ("bwrap",),
     "node": ("node",),
     "podman": ("podman",),
+    "go": ("go",),
+    "rust": ("rustc",),
+    "java": ("java",),
+    "ruby": ("ruby",),
     "screen": ("Xvfb", "xdotool"),
     "keyring": ("dbus-run-session", "gnome-keyring-daemon"),
 }
@@ -41,7 +45,9 @@ PROGRAMS = {
 INSTALLED = "not required: real clients take 2 GB. `make agents` installs them"
 CLIENTS = ("agents", "copilot-cli", "opencode", "cline", "goose", "qwen-code")
 OPTIONAL = dict.fromkeys((*CLIENTS, "node packages", "libraries"), INSTALLED) | {
-    "podman": "not required: Assent does not use it, a package of the help does"
+    "podman": "not required: Assent does not use it, a package of the help does",
+    "rust": "not required: it takes half a gigabyte, and Go starts in the same way",
+    "java": "not required: it takes a third of a gigabyte, and Go starts in the same way",
 }
 """Component -> why a test may be skipped for want of it even where everything else is required."""
 

@@ -28,7 +28,7 @@ from PySide6.QtCore import QThread
 from app.start.pyside import prepare
 from runner.sandbox.local.control_groups import CONTROLLERS, own_group
 from runner.system import tasks
-from tests import kept, workers
+from tests import busy, kept, workers
 from tests.sharing import SharedByFile, turn
 
 if TYPE_CHECKING:
@@ -42,7 +42,13 @@ GRACE_SECONDS = 20.0
 """For threads and processes that are on their way out when a test ends."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    busy.add_option(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    busy.configure(config)
     # Its own deadline, 200 ms of the wall clock, passes by itself on a busy machine; tests guard against hanging.
     hypothesis.settings.register_profile("assent", deadline=None)
     hypothesis.settings.load_profile("assent")
@@ -51,6 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: turn(item.nodeid))
+    for item in items:
+        busy.patient(item)
 
 
 @pytest.hookimpl(optionalhook=True)

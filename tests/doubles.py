@@ -83,7 +83,7 @@ class SilentRecord:
 
     ledger = 0
 
-    async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
+    async def append(self, kind: str, request_id: str, body: Mapping[str, object], *, can_wait: bool = False) -> None:
         pass
 
     async def note(self, kind: str, request_id: str, body: Mapping[str, object] | None = None) -> None:

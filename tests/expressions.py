@@ -55,9 +55,15 @@ _LEAVES = frozenset([type(None), str, int, bool, ast.Name, ast.Constant, ast.Loa
 """Types of parts of a syntax tree that hold no call and no attribute."""
 SHORT = 0.0003
 """Seconds of processor time within which there is no need for a longer text."""
-CONFIRMED = 3
-"""More looks of which the quickest counts before an expression is said to be steep: the machine may be busy."""
-HANG = 2
+LONG = 0.2
+"""Seconds of processor time for one look that no busy machine makes of a quick one."""
+CONFIRMED = 20
+"""More looks of which the quickest counts before an expression is said to be steep.
+
+On a busy machine a look costs several times the processor time: what it needs in the caches is gone each time that
+another program had its turn. One that is steep is so in each look.
+"""
+HANG = 8
 """Seconds of processor time for one expression, after which its process is ended from outside."""
 
 
@@ -236,7 +242,8 @@ def steep(one: Expression, text: Callable[[int], str | bytes], longest: int) -> 
     for size in sizes[1:]:
         second = seconds(one, text(size))
         limit = STEEP * size / small
-        for _ in range(CONFIRMED):
+        again = CONFIRMED if second < LONG else 1
+        for _ in range(again):
             if second > max(quick, limit * first):
                 first, second = min(first, seconds(one, text(small))), min(second, seconds(one, text(size)))
         if second > max(quick, limit * first):

@@ -18,14 +18,13 @@ from runner.identity import signer
 from runner.identity.secrets import Secrets
 from runner.settings.loading import Settings
 from runner.system.places import Places
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
 SECRETS = "org.freedesktop.secrets"
-LIMIT = 60.0
-"""Seconds to wait for a daemon: far more than it takes."""
 
 
 @contextlib.contextmanager
@@ -39,7 +38,7 @@ def unlocked(password: str) -> Iterator[None]:
             assert daemon.stdin is not None
             daemon.stdin.write(password.encode())
             daemon.stdin.close()
-            while bus.recv_until_filtered(owners, timeout=LIMIT).body[0] != SECRETS:
+            while bus.recv_until_filtered(owners, timeout=HANGS).body[0] != SECRETS:
                 pass
         try:
             yield
@@ -67,7 +66,7 @@ async def console(places: Places) -> None:
     """A console that starts, gets its key, and is closed."""
     engine = open_engine(places, {"SANDBOX_TYPE": "local"})
     await engine.start(gateway=False)
-    async with asyncio.timeout(LIMIT):
+    async with asyncio.timeout(HANGS):
         while engine.parts.ledger._anchors is None and engine.parts.ledger.doubt is None:
             await asyncio.sleep(0.01)
     await engine.close("the test is over")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from runner.model.result import Result
 
-HANGS = 60.0
+HANGS = 120.0
 """Seconds after which what a test awaits is taken to hang: far more than a busy machine needs."""
 TRIES = 3
 """Of what has to come in time; a busy machine may hold up one or two of them, a fault holds up all."""

@@ -335,6 +335,7 @@ def test_working_copies_are_listed_without_what_changes_them() -> None:
 ELSEWHERE = {
     "runner.commands.client_at_work",
     "runner.commands.work_standing",
+    "runner.model.sent_files",
     "runner.risk.user_rules",
 }
 """Loaded before a client is started; by `assent work list`; with rules of dangers that a
@@ -373,9 +374,9 @@ def test_the_bridge_needs_only_the_standard_library() -> None:
     assert not foreign
 
 
-@pytest.mark.parametrize("name", ["runner.gateway.bridge", "runner.commands.hook"])
+@pytest.mark.parametrize("name", ["runner.gateway.bridge", "runner.gateway.own_command", "runner.commands.hook"])
 def test_what_agents_start_loads_little(name: str) -> None:
-    slow = {"argparse", "ctypes", "dataclasses", "email", "http.client", "inspect", "ssl"}
+    slow = {"argparse", "ctypes", "dataclasses", "email", "http.client", "inspect", "shutil", "ssl"}
     code = f"import app.__main__, runner.commands.cli, {name}, sys; print(*sorted(sys.modules.keys() & {slow}))"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

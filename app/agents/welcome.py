@@ -24,7 +24,8 @@ from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label, say
 from app.parts.text.copying import CopyButton
 from runner.clients.known import CLIENTS
-from runner.gateway.snippets import Snippet, configurations, own_command
+from runner.gateway.own_command import own_command
+from runner.gateway.snippets import Snippet, configurations
 from runner.model.translation import tr
 from runner.system.places import variables
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.demo.stage import PATIENCE, READING, xdotool
 from app.parts.notice import Notice
-from runner.gateway.snippets import own_program
+from runner.gateway.own_command import own_program
 from runner.model.errors import KnownError
 from runner.system.private_folder import make_folder
 

@@ -40,7 +40,7 @@ from app.state import attention
 from app.undo import words as undo
 from app.undo.changes import ChangedFilesView
 from runner.audit.history.terms import SoughtWords
-from runner.model.request import NetworkMode
+from runner.model.request import SENT, NetworkMode
 from runner.model.translation import to_translate, tr, translated
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ class Detail(QFrame):
         self.behaviour = BehaviourView(look)
         self.plan = PlanView(look)
         self.facts = RecordFacts(look, open_folder, keeping)
-        self.extras = {name: CodeView(look) for name in (VERSION, WITHHELD, VARIABLES, INPUT, KNOWN_FILES, PROGRAMS)}
+        self.extras = {
+            name: CodeView(look) for name in (VERSION, WITHHELD, VARIABLES, INPUT, SENT, KNOWN_FILES, PROGRAMS)
+        }
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._blank = QWidget()
         self.gone = RemovedView(look)
@@ -321,6 +323,7 @@ class Detail(QFrame):
             WITHHELD: words.withheld_text(record),
             VARIABLES: "" if request.context in ("", "{}") else request.context,
             INPUT: request.stdin,
+            SENT: words.sent(record),
             KNOWN_FILES: "\n".join(f"{one.path}:\n{one.text}" for one in request.known),
             PROGRAMS: "\n".join(f"{part.name}:\n{part.text}" for part in request.programs),
         }

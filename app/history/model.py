@@ -18,10 +18,9 @@ from runner.audit.history.past_work import PastSession
 from runner.audit.history.search import UnreadableRow
 from runner.audit.ledger.row import Row
 from runner.model.decision import Decider, Verdict
-from runner.model.headline import headline
 from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
-from runner.model.sentence_translation import in_words
+from runner.model.sentence_translation import short_form
 from runner.model.tool_facts import CLIENT_TOOLS
 from runner.model.translation import tr, translated
 
@@ -98,7 +97,7 @@ def titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[Title
     codes = history.beginnings(nameless) if nameless else {}
     found = history.attentions([row.seq for row in rows if isinstance(row, Row) and row.level is not None])
     verdicts = history.verdicts([row.seq for row in rows if isinstance(row, Row)])
-    short = {seq: phrases.visible(in_words(headline(verdict))) for seq, verdict in verdicts.items()}
+    short = {seq: phrases.visible(short_form(verdict)) for seq, verdict in verdicts.items()}
     files = history.files([row.seq for row in rows if isinstance(row, Row) and row.finished_seq is not None], _DRAWN)
     pictures = {seq: thumbnail_of(made) for seq, made in files.items()}
     return tuple(

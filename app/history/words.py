@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -12,13 +13,14 @@ from app.undo import words as undo
 from runner.model.assessment import Assessment
 from runner.model.codec import UnreadableValue, decode
 from runner.model.decision import Decider, Verdict
+from runner.model.errors import Refused
 from runner.model.file_changes import FILES_CHANGED, NOT_UNDONE, UNDONE
 from runner.model.lifecycle import Phase
 from runner.model.recorded import WHOLE
 from runner.model.rehearsal import REHEARSED, REHEARSING, RELEASED, Rehearsal, outcome_words
 from runner.model.request import NetworkMode
 from runner.model.result import Result
-from runner.model.translation import capital, numeral, plural, tr
+from runner.model.translation import capital, numeral, plural, tr, translated
 from runner.model.tried import TRIAL_ENDED, TRIED, TRYING, Tried
 from runner.requests.bounds import NAMES, changed_limits
 
@@ -134,7 +136,7 @@ def decision(record: CaseRecord) -> Named:
 
 def assessed(record: CaseRecord) -> tuple[str, ...]:
     """Return the reasons for the level."""
-    return record.assessment.reasons if record.assessment else ()
+    return tuple(map(translated, record.assessment.reasons)) if record.assessment else ()
 
 
 def run(record: CaseRecord) -> Named:
@@ -194,6 +196,17 @@ def edited(record: CaseRecord) -> str:
     """Return the code that a person approved in place of what was asked; empty where it was not changed."""
     found = _version(record).get("code")
     return found if isinstance(found, str) and found != record.request.code else ""
+
+
+def sent(record: CaseRecord) -> str:
+    """Return what of a project was sent to another machine, or would have been; empty for nothing."""
+    files = record.request.sends
+    if files is None:
+        return ""
+    included = _version(record).get("included")
+    with contextlib.suppress(Refused):  # damaged: Verify says so
+        files = files.including([str(one) for one in included] if isinstance(included, list) else ())
+    return files.text
 
 
 def weighed(record: CaseRecord) -> Assessment | None:

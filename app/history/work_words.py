@@ -25,6 +25,10 @@ _DEEDS = {
     WorkDeed.DISCARD.not_done: tr("not discarded"),
     work_entries.UNKNOWN: tr("applied or not: that cannot be found out any more"),
 }
+_PLAIN = {
+    work_entries.END: tr("Program at work ended by a person"),
+    work_entries.NOT_AS_IT_GOES: tr("Apply as it goes not switched on after all"),
+}
 _BY_ITSELF = (work_entries.STARTED, work_entries.ENDED)
 
 
@@ -56,12 +60,12 @@ def work_words(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> t
             what = tr("Answer did not reach command {said}", said=said("number"))
         case work_entries.CARRIED:
             what = tr("Port {said} carried to {said_2}", said=said("port"), said_2=said("address"))
-        case work_entries.END:
-            what = tr("Program at work ended by a person")
+        case work_entries.SENT:
+            what = tr("To be sent to {place}: {files}", place=said("sandbox"), files=said("sends"))
         case work_entries.AS_IT_GOES:
             what = tr("Apply as it goes switched {rest}", rest=tr("on") if body.get("on") is True else tr("off"))
-        case work_entries.NOT_AS_IT_GOES:
-            what = tr("Apply as it goes not switched on after all")
+        case _ if kind in _PLAIN:
+            what = _PLAIN[kind]
         case _:
             what = _deed(kind, body, said)
     parts = [f"{what}{later}", project, said("why")]

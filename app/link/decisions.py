@@ -93,7 +93,9 @@ class Decisions:
 
         async def work(engine: Engine) -> str:
             proven = await engine.proven(pin)
-            return await engine.editing.approve(request_id, digest, version.code, edited, version.limits, proven=proven)
+            return await engine.editing.approve(
+                request_id, digest, version.code, edited, version.limits, version.included, proven=proven
+            )
 
         return self._link.call(work)
 
@@ -129,7 +131,9 @@ class Decisions:
 
     def draft(self, request_id: str, version: Version) -> Future[Draft]:
         """Assess a person's version of a request."""
-        return self._link.call(lambda engine: engine.editing.draft(request_id, version.code, version.limits))
+        return self._link.call(
+            lambda engine: engine.editing.draft(request_id, version.code, version.limits, version.included)
+        )
 
     def earlier(self, request_id: str) -> Future[Earlier | None]:
         """Look up what was approved before for the same purpose. The future gives it, or None."""

@@ -18,7 +18,7 @@ from app.review.handing_over import HandingOver
 from app.review.remembered_approval import LastingApproval
 from app.state import trials
 from runner.approval.deliberate import ApproveBy
-from runner.approval.editing import Version
+from runner.approval.editing import Version, included_files
 from runner.identity.pin import PinRefused
 from runner.model.errors import KnownError
 from runner.model.translation import tr
@@ -298,7 +298,7 @@ class Answering(QObject):
                 card.id, card.digest, self._under_review.accepted, pin
             )
         elif shown is not card:
-            version = Version(shown.request.code, shown.request.limits)
+            version = Version(shown.request.code, shown.request.limits, included_files(shown.request))
             answer = self._bridge.decisions.approve_edited(card.id, card.digest, version, shown.digest, pin)
         else:
             answer = self._bridge.decisions.approve(card.id, card.digest, pin)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app import phrases
+from app.parts.amounts import size
 from runner.model.assessment import WHOLE, Level
 from runner.model.claimed import contradiction
 from runner.model.containment import Containment, absences, conflicts, unreachable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from app.state.cards import Card
     from runner.model.kept_sandbox import Kept
     from runner.model.request import Request
+    from runner.model.sent_files import SentFiles
 
 MOST_HOSTS = 2
 """Hosts that a chip names; all of them stand under Details."""
@@ -142,8 +144,29 @@ def _elsewhere(request: Request) -> Chip:
             tr("{name}: not checked by Assent, may leave this machine", name=name), "globe", holds=False, short=name
         )
     where = phrases.visible(request.sent_to) or "E2B"
-    files = phrases.visible(request.files_sent) or tr("files")
-    return Chip(tr("sent to {where}: code, input, {files}", where=where, files=files), "globe", holds=False)
+    files = leaving = tr("files")
+    if request.sends is not None:
+        leaving = _leaving(request.sends)
+        behind = len(request.sends.behind)
+        stays = plural("{count} that may hold a secret stays here", "{count} that may hold a secret stay here", behind)
+        files = f"{leaving}; {stays}" if behind else leaving
+    said = tr("sent to {where}: code, input, {files}", where=where, files=files)
+    # What stays here comes last, and where there is little room not at all: cut in the middle it would seem to leave.
+    short = tr("sent to {where}: code, input, {files}", where=where, files=leaving)
+    return Chip(said, "globe", holds=False, short=short)
+
+
+def _leaving(sends: SentFiles) -> str:
+    """Return which files of a project leave, in a few words."""
+    said = plural(
+        "{count} file of the project, {size}",
+        "{count} files of the project, {size}",
+        len(sends.files),
+        size=size(sends.size),
+    )
+    number = len(sends.included)
+    among = plural("of them {count} that may hold a secret", "of them {count} that may hold a secret", number)
+    return f"{said}, {among}" if number else said
 
 
 def _place(request: Request, kept: Iterable[Kept]) -> Chip:

@@ -1,4 +1,4 @@
-"""A person's version of the request under review: its code and its limits, assessed again as they change."""
+"""A person's version of the request under review: code, limits, files that are sent; assessed again as they change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.link.page_tasks import PageTasks
 from app.review.editor import can_edit
 from runner.approval.draft import Draft
-from runner.approval.editing import Version
+from runner.approval.editing import Version, included_files
 from runner.model.errors import KnownError
 from runner.model.translation import plural, tr
 from runner.risk.tools.writes import language_of
@@ -31,7 +31,7 @@ class VersionEditing(QObject):
     """Sends one version at a time to be assessed, and the newest once that has come back."""
 
     limits_chosen = Signal()
-    """Other limits have been chosen: what is on screen is no longer what would run."""
+    """Other limits, or files, have been chosen: what is on screen is no longer what would run."""
     version_changed = Signal()
     """Another version is what would run; it has been assessed."""
     assessing_changed = Signal()
@@ -55,6 +55,8 @@ class VersionEditing(QObject):
         self._tasks = PageTasks("version", self)
         self._limits: Limits | None = None
         """Those that the person chose; None for the request's own."""
+        self._included: tuple[str, ...] = ()
+        """Files of a project that may hold a secret, and which the person wants to be sent all the same."""
         self._assessing: Version | None = None
         """What is being assessed; one at a time."""
         self._finishing = False
@@ -75,6 +77,7 @@ class VersionEditing(QObject):
     def forget(self) -> None:
         """Drop what was chosen and what is being assessed."""
         self._limits = self._assessing = None
+        self._included = ()
         self._finishing = False
 
     # ---- the editor ----
@@ -121,6 +124,7 @@ class VersionEditing(QObject):
     def _discard(self) -> None:
         self._under_review.draft = None
         self._limits = self._assessing = None
+        self._included = ()
         self._end()
 
     def _end(self) -> None:
@@ -168,6 +172,19 @@ class VersionEditing(QObject):
         self.limits_chosen.emit()
         self._edited()
 
+    # ---- files that are sent ----
+
+    @Slot(tuple)
+    def choose_files(self, included: tuple[str, ...]) -> None:
+        """Have these files sent as well, and no others that may hold a secret. As `choose_limits`."""
+        card = self._under_review.card
+        if card is None or not card.waiting or self._under_review.sent:
+            return
+        self._under_review.pause_countdown()
+        self._included = included
+        self.limits_chosen.emit()
+        self._edited()
+
     # ---- assessing ----
 
     @Slot()
@@ -189,7 +206,7 @@ class VersionEditing(QObject):
         """Return what the person has made of the request by now."""
         shown = self._under_review.draft or card
         code = self._editor.code if self._pane.editing else shown.request.code
-        return Version(code, self._limits or card.request.limits)
+        return Version(code, self._limits or card.request.limits, self._included)
 
     async def _await_draft(self, request_id: str, version: Version, answer: Future[Draft]) -> None:
         found: Draft | str
@@ -234,4 +251,5 @@ class VersionEditing(QObject):
             return
         draft = self._under_review.draft
         self._limits = draft.request.limits if draft else None
+        self._included = included_files(draft.request) if draft else ()
         self.limits_refused.emit(why)

@@ -16,6 +16,7 @@ from app.parts.gauges.ring import CountdownRing
 from app.parts.plain import tip
 from app.parts.text.to_clipboard import to_clipboard
 from app.state import attention
+from runner.approval.editing import included_files
 from runner.model.translation import plural, tr
 from runner.system.clock import since_boot
 
@@ -128,9 +129,10 @@ def _paused(card: Card) -> str:
 
 
 def _changed(card: Card) -> tuple[str, ...]:
-    """Return what the person changed, in words for code and limits."""
+    """Return what the person changed, in words for code, limits and files."""
     if card.original is None:
         return ()
     code = tr("edited by you") if card.original.code != card.request.code else ""
     limits = tr("limits changed by you") if card.original.limits != card.request.limits else ""
-    return code, limits
+    files = tr("files included by you") if included_files(card.original) != included_files(card.request) else ""
+    return code, limits, files

@@ -106,9 +106,11 @@ class ReviewPanel(QFrame):
         self.clear()
 
     def _connect(self) -> None:
+        reading = self.page.reading
         self.page.foot.next.clicked.connect(self._go_on)
         self.page.foot.stronger.clicked.connect(self.stronger_wanted)
         self.page.limits.changed.connect(self.editing.choose_limits)
+        reading.sent.included_changed.connect(self.editing.choose_files)
         self._steady.moved.connect(self.rearm)
         self._interest.shown.connect(self._under_review.pause_countdown)
         self.answering.declined.connect(self.answer_declined)
@@ -212,6 +214,7 @@ class ReviewPanel(QFrame):
         self.page.band.show_card(shown, self._cards.kept)
         self.page.facts.show_card(shown, self._cards.sandbox, self._cards.kept)
         offered = card.waiting and not self._under_review.sent
+        self.page.reading.show_sent(shown, offered=offered)
         allowed = self._bridge.decisions.bounds(card.request) if offered else {}
         self.page.limits.offer(card, shown, allowed)
 

@@ -15,11 +15,12 @@ from app.parts.tabs import WholeTabs
 from app.parts.text.code import CodeView
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
+from app.review.sent_files import SentFilesView
 from app.review.short_parts import ShortParts
 from app.state import trials
 from app.state.rehearsals import OUTCOME
 from runner.model.request import CODE as CODE_PART
-from runner.model.request import PACKAGES, Part
+from runner.model.request import PACKAGES, SENT, Part
 from runner.model.tool_facts import FACTS
 from runner.model.translation import plural, tr, translated
 from runner.risk.tools.writes import language_of
@@ -68,6 +69,7 @@ class ReadingPane(QWidget):
         self.extra = CodeView(look)
         self.extra.setAccessibleName(tr("Variables or input"))
         self.plan = PlanView(look)
+        self.sent = SentFilesView(look)
         self.short = ShortParts(look)
         self.editor = CodeEditor(look)
         self._place = Pages(self)
@@ -77,7 +79,7 @@ class ReadingPane(QWidget):
         place = QVBoxLayout(self.details)
         place.setContentsMargins(0, 0, 0, 0)
         self._detailed = True
-        for view in (self.code, self.codeless, self.changes, self.extra, self.plan, self.details):
+        for view in (self.code, self.codeless, self.changes, self.extra, self.plan, self.sent, self.details):
             self._parts.addWidget(view)
         self._place.addWidget(self._parts)
         self._place.addWidget(self.editor)
@@ -91,6 +93,7 @@ class ReadingPane(QWidget):
         self.code.seen_to_end.connect(self.seen)
         self.extra.seen_to_end.connect(self._extra_seen)
         self.plan.seen_to_end.connect(self._plan_seen)
+        self.sent.seen_to_end.connect(self.seen)
         self.short.seen.connect(self._short_seen)
 
     # ---- what is shown ----
@@ -133,7 +136,7 @@ class ReadingPane(QWidget):
         self.tabs.blockSignals(False)
         self.changes.show_asking()
         self._parts.setCurrentWidget(self.subject)
-        self.short.show_parts(parts if request.code and plan is None else ())
+        self.short.show_parts([part for part in parts if part.name != SENT] if request.code and plan is None else ())
         self._fit_short()
 
     def show_request(self, shown: Card) -> None:
@@ -147,6 +150,17 @@ class ReadingPane(QWidget):
         look_at = shown.assessment.verdict.look_at if shown.assessment else None
         self.code.point_at(look_at.line if look_at is not None else 0)
         self.codeless.say(f"{phrases.title(request)}", translated(FACTS[request.tool].empty))
+
+    def show_sent(self, shown: Card, *, offered: bool) -> None:
+        """Show what `shown` would send to another machine, where it does; with `offered` some of it can be ticked."""
+        request = shown.request
+        if request.sends is None:
+            return
+        self.sent.show_files(request.sends, request.sent_to, offered=offered)
+        part = next(part for part in request.parts if part.name == SENT)
+        for tab in range(self.tabs.count()):
+            if getattr(self.tabs.tabData(tab), "name", "") == SENT:
+                self.tabs.setTabData(tab, part)
 
     def go_to(self, line: int) -> None:
         """Bring `line` of the code into view, from 1."""
@@ -279,6 +293,8 @@ class ReadingPane(QWidget):
             self._parts.setCurrentWidget(self._files)
         elif self._is_plan(part):
             self._parts.setCurrentWidget(self.plan)
+        elif part is not None and part.name == SENT:
+            self._parts.setCurrentWidget(self.sent)
         elif part is not None:
             self.extra.set_code(part.text, "", ())
             self.extra.setAccessibleName(
@@ -316,11 +332,16 @@ class ReadingPane(QWidget):
         tab = next((tab for tab in tabs if getattr(self.tabs.tabData(tab), "name", "") == name), CODE)
         if tab != self.tabs.currentIndex():
             self.tabs.setCurrentIndex(tab)
-        elif isinstance(view := self._parts.currentWidget(), CodeView) and not view.wrapped:
+        elif isinstance(view := self._shown_part(), CodeView) and not view.wrapped:
             view.wrap(True)  # what lies beyond the edge is not seen by scrolling down
         elif isinstance(view, QAbstractScrollArea):
             bar = view.verticalScrollBar()
             bar.setValue(bar.value() + max(1, bar.pageStep() - bar.singleStep()))
+
+    def _shown_part(self) -> QWidget | None:
+        """Return the view that scrolls what is on screen."""
+        view = self._parts.currentWidget()
+        return self.sent.list if view is self.sent else view
 
     @property
     def unseen(self) -> list[str]:
@@ -329,13 +350,15 @@ class ReadingPane(QWidget):
         return [] if shown is None else [part.name for part in shown.request.parts if not self._is_seen(part)]
 
     def _is_seen(self, part: Part) -> bool:
+        if part.name == SENT:
+            return self.sent.is_seen_to_end
         return self.code.is_seen_to_end if part.name == CODE_PART else part in self._seen
 
     @Slot(bool)
     def _extra_seen(self, to_end: bool) -> None:
         """Count this for the part on screen alone: another one begins with its end unseen."""
         part = self.tabs.tabData(self.tabs.currentIndex())
-        others = self.tabs.currentIndex() <= CHANGES or isinstance(part, str)
+        others = self.tabs.currentIndex() <= CHANGES or isinstance(part, str) or part.name == SENT
         if to_end and self.extra.is_seen_to_end and not others and not self._is_plan(part):
             self._seen.add(part)
             self.seen.emit()

@@ -12,6 +12,8 @@ from app.settings.words import choice, on_off
 from runner.model.translation import tr, translated
 from runner.sandbox.plugin import names as plugin_names
 from runner.settings.declaration import Kind
+from runner.system.entry_points import names
+from runner.system.language_packages import GROUP as LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -181,7 +183,8 @@ def editor_for(one: Declared, title: str, look: Look) -> SettingEditor:
             brought = (f"{one.named}{name}" for name in plugin_names()) if one.named else ()
             return ChoiceEditor(title, (*one.choices, *brought))
         case Kind.LIST if one.choices:
-            return SeveralEditor(title, one.choices, look)
+            packages = (f"{one.named}{name}" for name in names(LANGUAGES)) if one.named else ()
+            return SeveralEditor(title, (*one.choices, *packages), look)
         case Kind.WHOLE | Kind.NUMBER | Kind.TEXT | Kind.LIST:
             return TextEditor(title, one, look)
         case _:

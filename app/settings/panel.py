@@ -29,6 +29,7 @@ from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.settings.consent import Consent
 from app.settings.form import Form
+from app.settings.own_seccomp import SeccompCheck
 from app.settings.pin import PinRow
 from app.settings.registry_hosts import TOOLS, RegistryHosts, read_hosts
 from app.settings.row import SettingRow
@@ -91,6 +92,7 @@ class SettingsPanel(QWidget):
         self.registries: dict[str, RegistryHosts] = {}
         self._tool_hosts: dict[str, ToolHosts] = {}
         self._consent = Consent(self, bridge, look)
+        self._seccomp = SeccompCheck(self, look)
         self.state = plain_label(role="muted", wrap=True)
         self.revert = QPushButton(tr("Revert"))
         self.save = QPushButton(tr("Save"))
@@ -235,9 +237,13 @@ class SettingsPanel(QWidget):
         form = self._form
         if form is None or self._saving or form.wrong or not form.changes:
             return
-        changes = form.changes
-        declared = [self.rows[name].declared for name in changes]
-        self._consent.ask(form, declared, lambda: self._write(changes), partial(_tell, self.notice, Tone.BAD))
+        refuse = partial(_tell, self.notice, Tone.BAD)
+
+        def confirm(changes: Mapping[str, object]) -> None:
+            declared = [self.rows[name].declared for name in changes]
+            self._consent.ask(form, declared, lambda: self._write(changes), refuse)
+
+        self._seccomp.ask(form, confirm, refuse)
 
     def _write(self, changes: Mapping[str, object]) -> None:
         if self._saving:

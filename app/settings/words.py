@@ -82,6 +82,9 @@ TITLES = {
     "e2b_minutes_a_day": tr("Minutes of an agent a day"),
     "away_after": tr("Away by itself after"),
     "secrets_file": tr("Secrets in a file"),
+    "seccomp_profile": tr("Seccomp profile"),
+    "seccomp_allows": tr("The profile may allow"),
+    "apparmor_profile": tr("AppArmor profile"),
 }
 """Names that say more than the field's own."""
 

@@ -186,7 +186,7 @@ class Console(QObject):
     def _start_at_login(self, settings: Settings) -> None:
         """Have the desktop start Assent at login, or not, as the settings now ask for."""
         from app.start.login import file_for, keep
-        from runner.gateway.snippets import own_program
+        from runner.gateway.own_command import own_program
 
         file, wanted = file_for(self._places), settings.start_at_login
         if file is None:

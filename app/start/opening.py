@@ -131,7 +131,7 @@ def main(*, minimized: bool = False) -> int:
     """Open the console, or raise the window of the one that is open."""
     prepare()
     if not has_display(os.environ):
-        from runner.gateway.snippets import typed_command
+        from runner.gateway.own_command import typed_command
 
         sys.stderr.write(NO_DISPLAY.format(typed_command()))
         return 1

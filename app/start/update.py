@@ -65,6 +65,7 @@ LATER = (
     "runner.commands.fixes",
     "runner.engine.foundation.opening",
     "runner.gateway.server",
+    "runner.gateway.own_command",
     "runner.gateway.snippets",
     "runner.sandbox.docker.sdk",
     "runner.sandbox.image_stores",

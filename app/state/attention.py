@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from app import phrases
 from app.state import trials
 from runner.model.assessment import Level, attention_words
-from runner.model.headline import headline as short_form
-from runner.model.sentence_translation import in_words
+from runner.model.sentence_translation import in_words, short_form
 from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
@@ -113,6 +112,4 @@ def headline_of(assessment: Assessment | None, request: Request) -> str:
     """Return the same of what was assessed so."""
     if assessment is None:
         return tr("Not assessed: {does}", does=phrases.does(request))
-    return phrases.visible(in_words(short_form(assessment.verdict))) or phrases.short(
-        in_words(assessment.reasons[0].rstrip("."))
-    )
+    return phrases.visible(short_form(assessment.verdict)) or phrases.short(in_words(assessment.reasons[0].rstrip(".")))

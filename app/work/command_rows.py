@@ -158,7 +158,7 @@ def _single(one: CommandSeen, held: Mapping[int, str], fold: int = 0) -> Command
     cut = "\N{HORIZONTAL ELLIPSIS}" if len(one.text) > LONGEST else ""
     text = f"{visible(one.text[:LONGEST])}{cut}"
     lines = [tr("{when} in {folder}", when=when(one.at), folder=visible(one.folder)), *one.text[:2000].split("\n")[:20]]
-    lines += [visible(reason) for reason in one.reasons]
+    lines += [visible(in_words(reason)) for reason in one.reasons]
     whole = "\n".join(map(visible, lines))
     note, ink = _note(one, held)
     return CommandRow(one.at, text, note, ink, whole, fold)

@@ -15,7 +15,7 @@ from app.parts.plain import plain_label, say
 from app.parts.text.copying import CopyButton
 from app.work import terminals
 from runner.clients.known import CLIENTS
-from runner.gateway.snippets import own_program, typed_command
+from runner.gateway.own_command import own_program, typed_command
 from runner.model.errors import KnownError
 from runner.model.translation import tr
 from runner.workspace.working_copy import check_project

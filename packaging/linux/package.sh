@@ -99,7 +99,7 @@ Maintainer: $maintainer
 Installed-Size: $(find "$root/usr" -type f -printf '%s\n' | awk '{ all += int(($1 + 1023) / 1024) } END { print all }')
 Section: devel
 Priority: optional
-Depends: $(depends), bubblewrap
+Depends: $(depends), bubblewrap, libseccomp2
 Recommends: gnome-keyring | kwalletmanager | keepassxc, xdg-utils, runsc (>= 0.0~2024), mmdebstrap, uidmap, python3-pip-whl
 Suggests: nodejs (>= 20), npm, docker.io
 Description: console to approve the code that local AI agents want to run

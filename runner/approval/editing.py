@@ -18,7 +18,7 @@ from runner.model.tool_facts import CLIENT_TOOLS
 from runner.requests import bounds, intake
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
     from pathlib import Path
 
     from runner.approval.checkpoint import Door
@@ -44,10 +44,12 @@ CHANGED = "Not approved: what would run changed. Look again."
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A person's version of a request: code and limits."""
+    """A person's version of a request: code, limits, and what of a project is sent."""
 
     code: str
     limits: Limits
+    included: tuple[str, ...] = ()
+    """Files that may hold a secret and are sent all the same, by name, sorted."""
 
 
 def entry(case: Case) -> dict[str, object]:
@@ -58,6 +60,7 @@ def entry(case: Case) -> dict[str, object]:
         "digest": case.edited.digest,
         "code": case.edited.code,
         "limits": asdict(case.edited.limits),
+        **({"included": list(included)} if (included := included_files(case.edited)) else {}),
         "assessment": encode(case.edited_assessment),
     }
 
@@ -94,8 +97,12 @@ class Editing:
         self._circumstances = circumstances
         self._ledger = ledger
 
-    async def draft(self, request_id: str, code: str, limits: Limits | None = None) -> Draft:
+    async def draft(
+        self, request_id: str, code: str, limits: Limits | None = None, included: Collection[str] = ()
+    ) -> Draft:
         """Return the draft that replaces an open request's code by `code`, and its limits by `limits` unless None.
+
+        `included` are names of files of a project that may hold a secret, and are to be sent all the same.
 
         Raises Refused for a version that is not allowed.
         """
@@ -108,6 +115,10 @@ class Editing:
         request = intake.edited(case.request, code, settings)
         if limits is not None:
             request = replace(request, limits=bounds.checked(case.request, limits, settings))
+        if request.sends is not None:
+            request = replace(request, sends=request.sends.including(included))
+        elif included:
+            raise Refused("No files are sent with this request.", "Look again.")
         assessment = await self._assess(request)
         settled = self._circumstances.policy().decide(request, assessment)
         if isinstance(settled, Decision):
@@ -123,15 +134,17 @@ class Editing:
         code: str,
         edited_digest: str,
         limits: Limits | None = None,
+        included: Collection[str] = (),
         *,
         proven: bool = False,
     ) -> str:
-        """Approve `code` with `limits` in place of the request's; return '' where accepted, else why not.
+        """Approve a version in place of the request; return '' where accepted, else why not.
 
+        The version is `code` with `limits`, and with the files `included`, as in `draft`.
         `digest` is that of the request as it was asked, `edited_digest` that of the version on screen.
         """
         try:
-            draft = await self.draft(request_id, code, limits)
+            draft = await self.draft(request_id, code, limits, included)
         except Refused as refused:
             return str(refused)
         if draft.request.digest != edited_digest:
@@ -184,6 +197,11 @@ def approved_limits(record: CaseRecord) -> str:
         return bounds.changed_limits(record.request.limits, replace(record.request.limits, **known))
     except (TypeError, ValueError):
         return ""  # damaged: Verify says so
+
+
+def included_files(request: Request) -> tuple[str, ...]:
+    """Return the files that may hold a secret and are sent all the same, by name."""
+    return () if request.sends is None else request.sends.included
 
 
 def _same_purpose(row: Row, request: Request) -> bool:

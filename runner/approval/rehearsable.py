@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Level
+from runner.model.language_support import LANGUAGES
 from runner.model.rehearsal import RehearsalMode
 from runner.model.request import ALL_LIMITS, Isolation, Tool
 from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.syscalls import FILTERED
+from runner.sandbox.seccomp.own import WIDENED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +55,11 @@ def kept_from_rehearsal(request: Request, assessment: Assessment, ask: Ask) -> s
 
 def kept_from_trial(request: Request) -> str:
     """Return why a request cannot be tried with stand-ins wherever code runs; empty where it can."""
-    return "" if request.tool is Tool.CODE_EXECUTE and request.code else "Only code can be tried."
+    if request.tool is not Tool.CODE_EXECUTE or not request.code:
+        return "Only code can be tried."
+    if request.language is not None and (support := LANGUAGES[request.language]).toolchain is not None:
+        return f"{support.title} is not tried with stand-ins: it is only read, or run."
+    return ""
 
 
 def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[str], *, asked: bool = False) -> str:
@@ -68,6 +74,9 @@ def too_weak(mode: RehearsalMode, isolation: Isolation, protections: Iterable[st
         return "" if asked or ALL_LIMITS in protections else f"{isolation.label} cannot bind memory and processor here."
     if mode is not RehearsalMode.ANY:
         return f"This agent's code is tried in gVisor only, and code runs in {_place(isolation)} here."
+    protections = tuple(protections)
+    if any(one.startswith(WIDENED) for one in protections):
+        return f"Your seccomp profile allows more than Assent's own filter in {_place(isolation)}."
     if isolation is Isolation.DOCKER:
         return ""
     if isolation is not Isolation.LOCAL:

@@ -16,7 +16,8 @@ from runner.clients.entries import ENTRIES
 from runner.clients.hook_protocol import HOOK_FAILED
 from runner.clients.hooks import HOOKS, QUICK
 from runner.clients.programs import PROGRAMS
-from runner.gateway.snippets import LONG_HOLD, own_program
+from runner.gateway.own_command import own_program
+from runner.gateway.snippets import LONG_HOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -78,7 +78,8 @@ def _add(arguments: argparse.Namespace, places: Places) -> int:
 
     from runner.commands import run_token
     from runner.gateway import address_file
-    from runner.gateway.snippets import configurations, own_command
+    from runner.gateway.own_command import own_command
+    from runner.gateway.snippets import configurations
     from runner.identity.agents import Agents
     from runner.identity.secrets import Secrets
     from runner.settings.loading import load

@@ -66,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments to a parser, which may be one of a sub-command."""
     parser.add_argument("file", nargs="?", help="the code; - for standard input")
-    parser.add_argument("--language", choices=[one.value for one in Language], help="default: by the file's name")
+    parser.add_argument("--language", metavar="NAME", help="default: by the file's name")
     parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
     parser.add_argument("--explain", action="store_true", help="say what holds the class, and what would change it")
     kept = parser.add_argument_group("requests whose class you marked as wrong")
@@ -93,7 +93,8 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
     from runner.risk import user_rules
 
     code = shell.read_code(arguments.file)
-    language = Language(arguments.language) if arguments.language else shell.language_of(arguments.file, code)
+    shell.bring_languages(places)
+    language = shell.language(arguments.language, arguments.file, code)
     found = user_rules.read(places.own_rules)
     if found.problems:
         raise KnownError(" ".join(found.problems), "Correct the file; until then nobody can say what it would find.")

@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="for e2b: send this file, too, although its name says that it holds secrets, as .env does",
+        help="for e2b: send this file, too, although it may hold a secret, as .env does",
     )
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command and its arguments")
     parser.set_defaults(command=attempt)

@@ -17,19 +17,22 @@ import termios
 from typing import TYPE_CHECKING
 
 from runner.commands import changes_question, refused_hosts, view_arguments
-from runner.commands.deeds import require_word
-from runner.commands.work_printing import change_line, print_line, readable_size, say
+from runner.commands.deeds import note_sent, require_word
+from runner.commands.work_printing import change_line, print_line, say
+from runner.model.amounts import readable_size
 from runner.model.errors import KnownError
 from runner.model.request import Language, Limits, NetworkMode
 from runner.model.result import Outcome
+from runner.model.sent_files import file_name
 from runner.model.shown import visible
 from runner.sandbox.available import e2b_sandbox
 from runner.sandbox.contract import Job
 from runner.sandbox.file_names import shown
 from runner.sandbox.output import Stream
+from runner.sandbox.remote.removal_after_kill import removed_after_kill
 from runner.settings.loading import load
 from runner.system.tasks import spawn
-from runner.workspace import copied, returning, sending
+from runner.workspace import copied, sending
 from runner.workspace.working_copy import WorkingCopy
 
 if TYPE_CHECKING:
@@ -39,15 +42,17 @@ if TYPE_CHECKING:
 
     from runner.model.network import Contact
     from runner.model.result import Result
+    from runner.model.sent_files import SentFiles
     from runner.sandbox.output import Transcript
     from runner.sandbox.remote.carried import CarriedRun
     from runner.sandbox.remote.sandbox import E2BSandbox
     from runner.sandbox.workspace_copy import WorkspaceCopy
     from runner.system.places import Places
-    from runner.workspace.sending import Sending
 
 NOT_STARTED, TIMED_OUT = 125, 124
 MOST_NAMED = 20
+MOST_LINES = 40
+"""Of what would be sent, before the question."""
 LIMITS = Limits(memory_mb=4096, cpu_cores=2.0, disk_mb=1024, seconds=3600.0, output_bytes=64 << 20, processes=256)
 """At most: a template has bounds of its own. An hour, as it costs meanwhile."""
 LOOK_SECONDS = 0.1
@@ -83,13 +88,15 @@ def attempt(arguments: argparse.Namespace, places: Places, project: Path, words:
                 gate = Gate(hosts, report=lambda one: contacts.__setitem__((one.host, one.port, one.allowed), one))
                 kept.enter_context(contextlib.closing(gate))
                 job = Job("try", Language.SHELL, code, LIMITS, network=NetworkMode.DOMAINS, gate=gate)
-            plan = sending.planned(copy, [os.fsencode(path) for path in arguments.include])
+            sends = sending.planned(copy, [file_name(os.fsencode(path)) for path in arguments.include])
             with contextlib.redirect_stdout(sys.stderr):
-                _tell(plan, sandbox.service.host, arguments, words)
-                _require_yes(arguments, plan)
+                _tell(sends, sandbox.service.host, arguments, words)
+                _require_yes(arguments, sends)
                 require_word(places)
-            files = kept.enter_context(contextlib.closing(sending.packed(copy, plan, copy.folder)))
-            copy = copy.note_sandbox(f"{copy.sandbox}: {len(plan.paths):,} files sent")
+            files = kept.enter_context(contextlib.closing(sending.packed(copy, sends, copy.folder)))
+            copy = copy.note_sandbox(f"{copy.sandbox}: {sends.words}")
+            kept.enter_context(removed_after_kill(sandbox.service))
+            note_sent(places, copy, sends)
             trip = Trip(sandbox, copy, files)
             result = trip.made(job)
             with contextlib.suppress(OSError):  # on a full disk its changes are worth more
@@ -113,6 +120,8 @@ class Trip:
         """The signal by which Assent itself was asked to end; 0 for none."""
         self.lost = ""
         """Why nothing came back, as a sentence."""
+        self.remains = ""
+        """A sentence about its sandbox, where that is still there."""
         self.left_out: tuple[tuple[bytes, str], ...] = ()
         """What came back and was not written, and why."""
         self._sandbox = sandbox
@@ -151,9 +160,10 @@ class Trip:
             await asyncio.wait({waiting}, timeout=LOOK_SECONDS)
             self._printed.news(run.transcript)
         self.lost = run.lost
+        self.remains = self._sandbox.remains if run.remains else ""
         if run.returned is not None:
-            with contextlib.closing(run.returned) as returned, self._copy.arriving() as top:
-                self.left_out = await asyncio.to_thread(returning.take_in, top, self._files.entries, returned)
+            with contextlib.closing(run.returned) as returned:
+                self.left_out = await asyncio.to_thread(self._copy.take_in, self._files.entries, returned)
         return waiting.result()
 
     @contextlib.contextmanager
@@ -216,24 +226,25 @@ def _not_sent(folder: Path, files: WorkspaceCopy) -> tuple[str, ...]:
     return tuple(name for name in names if name.isprintable())[:MOST_LEFT]
 
 
-def _tell(plan: Sending, host: str, arguments: argparse.Namespace, words: Sequence[str]) -> None:
-    number = len(plan.paths)
+def _tell(sends: SentFiles, host: str, arguments: argparse.Namespace, words: Sequence[str]) -> None:
     say(f"{host} would get, as E2B's API has it, and what E2B promises is not checked:")
-    listed = sending.named(plan.paths, MOST_NAMED)
-    say(f"  {number:,} {'file' if number == 1 else 'files'}, {readable_size(plan.size)}: {listed}")
+    say(f"  {sends.words}")
+    lines = sends.text.split("\n")
+    for line in lines[:MOST_LINES]:
+        say(f"    {line}")
+    if len(lines) > MOST_LINES:
+        say(f"    ... and {len(lines) - MOST_LINES:,} more lines")
     say(f"  the command: {shlex.join(words)}")
     if arguments.env:
         say(f"  the variables {', '.join(arguments.env)}")
     if arguments.allow:
         say(f"  and what these hosts answer, through this machine: {', '.join(arguments.allow)}")
-    if plan.secrets:
-        say(f"Not sent, as {sending.BY_NAME} (--include PATH sends one): {sending.named(plan.secrets, MOST_NAMED)}")
-    for path, why in plan.left_out[:MOST_NAMED]:
-        say(f"Not sent: {shown(path)}, {why}")
+    if sends.behind:
+        say("What stays behind as it may hold a secret is sent with --include PATH.")
     say("Not sent: .git, and what git ignores. What the command writes in place of that does not come back.")
 
 
-def _require_yes(arguments: argparse.Namespace, plan: Sending) -> None:
+def _require_yes(arguments: argparse.Namespace, sends: SentFiles) -> None:
     """Raise KnownError unless the person wants this to be sent."""
     if arguments.send:
         return
@@ -249,8 +260,8 @@ def _require_yes(arguments: argparse.Namespace, plan: Sending) -> None:
             case "s" | "send":
                 return
             case "l" | "list":
-                for path in plan.paths:
-                    print_line(visible(shown(path)))
+                for line in sends.text.split("\n"):
+                    print_line(visible(line))
             case "n" | "nothing":
                 raise KnownError("Nothing was sent.")
             case _:
@@ -273,6 +284,8 @@ def _decided(
     elif code:
         say(f"assent try: {copy.program[0]} ended with {code}.")
     refused_hosts.tell(contacts)
+    if trip.remains:
+        say(f"assent try: {trip.remains}")
     if trip.lost:
         _give_up(places, copy, sent=True)
         raise KnownError(trip.lost, "The folder stays as it was.")

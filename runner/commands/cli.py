@@ -167,7 +167,7 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
         description="Exits as the code did; 124 when its time was up, 125 when it was not run.",
     )
     run.add_argument("file", help="the code; - for standard input")
-    run.add_argument("--language", choices=("python", "javascript", "shell"), help="default: by the file's name")
+    run.add_argument("--language", metavar="NAME", help="default: by the file's name")
     run.add_argument("--title", default="", help="what the code is for")
     run.add_argument("--timeout", type=float, metavar="SECONDS", help="how long the code may run")
     run.set_defaults(command=_run)
@@ -244,7 +244,8 @@ def _run(arguments: argparse.Namespace, places: Places) -> int:
 
     try:
         code = shell.read_code(arguments.file)
-        language = arguments.language or shell.language_of(arguments.file, code)
+        shell.bring_languages(places)
+        language = shell.language(arguments.language, arguments.file, code)
         token = os.environ.get("ASSENT_TOKEN") or own_token(
             places, Agents(places), Secrets(places, load(places, os.environ).settings)
         )

@@ -15,7 +15,7 @@ from runner.clients.known import BY_ID
 from runner.clients.libraries import LIBRARIES
 from runner.clients.managed import advice, here
 from runner.gateway import address_file
-from runner.gateway.snippets import typed_command
+from runner.gateway.own_command import typed_command
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
 from runner.model.shown import visible

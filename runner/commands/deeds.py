@@ -9,11 +9,11 @@ import sys
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.approval.deliberate import ApproveBy
-from runner.engine.work.facts import NOTHING_DONE, cut, facts_of, outcome_facts
+from runner.engine.work.facts import NOTHING_DONE, cut, facts_of, outcome_facts, sent_facts
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError
-from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, NOT_AS_IT_GOES, WorkDeed
+from runner.model.work_entries import AS_IT_GOES, BY_ITSELF, NOT_AS_IT_GOES, SENT, WorkDeed
 from runner.settings.loading import load
 from runner.work import deed_log, lockdown
 from runner.workspace import apply
@@ -22,6 +22,7 @@ from runner.workspace.change import digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from runner.model.sent_files import SentFiles
     from runner.system.places import Places
     from runner.workspace.change import ProjectChange
     from runner.workspace.working_copy import WorkingCopy
@@ -112,6 +113,11 @@ def ordered(
     except KnownError as error:
         note_order(places, copy, kinds[1], {**facts, "why": error.what})
         raise
+
+
+def note_sent(places: Places, copy: WorkingCopy, sends: SentFiles) -> None:
+    """Note what is about to be sent to another machine. Raises KnownError: then none of it is to be sent."""
+    note_order(places, copy, SENT, {"sandbox": copy.sandbox, **sent_facts(sends)})
 
 
 def note_order(places: Places, copy: WorkingCopy, kind: str, facts: Mapping[str, object]) -> None:

@@ -15,13 +15,14 @@ from runner.audit.history.search import History
 from runner.clients import managed
 from runner.clients.connection import ClientConnections
 from runner.clients.known import CLIENTS
-from runner.commands import fixes
+from runner.commands import fixes, own_profiles
 from runner.commands.agents import last_call
 from runner.commands.check import Check, State
 from runner.gateway import address_file
 from runner.identity.agents import Agents
 from runner.identity.secrets import Secrets, Vault
 from runner.model.errors import KnownError
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language
 from runner.network.proxies import ProxySettings
 from runner.network.registries import of_this_machine
@@ -186,13 +187,14 @@ async def sandboxes(places: Places, loaded: Loaded, secrets: Secrets | None = No
             checks.insert(0, _promised(name, promised, settings, worth, fix if isolation is Isolation.PLUGIN else ""))
     if Isolation.E2B not in found and os.environ.get(VARIABLE):
         checks.append(Check("E2B", State.OK, UNUSED_KEY))
-    return [*checks, *_local(local, settings, protected=protected)]
+    own = await asyncio.to_thread(own_profiles.checks, settings, found)
+    return [*checks, *_local(local, settings, protected=protected), *own]
 
 
 def _promised(name: str, ready: Readiness, settings: Settings, worth: str, fix: str) -> Check:
     """Return the check of the sandbox that others promise; there is one only where the settings name it."""
     if ready.ready:
-        check = _working(name, ready, "")
+        check = _working(name, ready, settings.languages, "")
         return replace(check, what=f"{check.what} {worth}", fix=check.fix or fix)
     instead = settings.sandbox_fallback
     what = "Code runs in the strongest sandbox of this machine instead." if instead else "Requests to run code fail."
@@ -209,7 +211,8 @@ def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], setti
     name, ready = CONTAINERS[isolation], found[isolation]
     wanted = settings.sandbox_type
     if ready.ready:
-        check = _working(name, ready, NOT_USED if not _may_be_used(isolation, settings) else "")
+        unused = NOT_USED if not _may_be_used(isolation, settings) else ""
+        check = _working(name, ready, settings.languages, unused)
         where = "" if isolation is DIRECT else endpoint.elsewhere(settings.docker_context)
         return replace(check, what=f"{check.what}{where}")
     remedy = fixes.container(isolation, ready)
@@ -227,12 +230,16 @@ def _container(isolation: Isolation, found: Mapping[Isolation, Readiness], setti
     return Check(name, State.WARN, f"{problem} {WORTH_IT}", remedy, gvisor=fetches)
 
 
-def _working(name: str, ready: Readiness, unused: str) -> Check:
-    """Return the check of a sandbox that starts from images and works; `unused` says why it is not used, if so."""
+def _working(name: str, ready: Readiness, wanted: tuple[str, ...], unused: str) -> Check:
+    """Return the check of a sandbox that starts from images and works; `unused` says why it is not used, if so.
+
+    `wanted` are the languages that may run.
+    """
     if unused:
         return Check(name, State.OK, unused)
-    absent = [line for line in ready.missing if line.split(":")[0] in list(Language)]
-    unbound = [line for line in ready.missing if line not in absent]
+    every = [line for line in ready.missing if line.split(":")[0] in list(Language)]
+    absent = [line for line in every if line.split(":")[0] in wanted]
+    unbound = [line for line in ready.missing if line not in every]
     if absent:
         return Check(name, State.WARN, f"Works, but not for every language: {'; '.join(absent)}.", ready.remedy)
     what = f"Active: {'; '.join(ready.protections)}." + (f" Missing: {'; '.join(unbound)}." if unbound else "")
@@ -241,7 +248,7 @@ def _working(name: str, ready: Readiness, unused: str) -> Check:
 
 async def _images(settings: Settings) -> Check:
     """Return the check of Assent's own images: missing, or built from an earlier recipe."""
-    used = available.images(settings).values()
+    used = [image for language, image in available.images(settings).items() if language in settings.languages]
     if settings.sandbox_type == "local" or not set(used) & {recipe.recipe(name).tag for name in recipe.names()}:
         return Check("Images", State.UNUSED, "None of Assent's own are used, as the settings have it.")
     try:
@@ -268,7 +275,7 @@ def _local(ready: Readiness, settings: Settings, *, protected: bool) -> list[Che
     fix = "" if protected and ready.ready else fixes.bubblewrap()
     if not ready.ready:
         return [Check("Local sandbox", State.BAD, ready.problem, fix or ready.remedy)]
-    wanted = settings.supported_languages
+    wanted = settings.languages
     absent = tuple(line for line in ready.missing if line.split(":")[0] not in list(Language))
     what = "" if protected else f"{PLAIN} "
     what += f"Active: {'; '.join(ready.protections)}." + (f" Missing: {'; '.join(absent)}." if absent else "")
@@ -284,7 +291,7 @@ def _local(ready: Readiness, settings: Settings, *, protected: bool) -> list[Che
 
 
 def _language(language: Language, versions: dict[str, str], missing: tuple[str, ...], wanted: tuple[str, ...]) -> Check:
-    name = {"python": "Python", "javascript": "JavaScript", "shell": "Shell"}[language]
+    name = "Shell" if language is Language.SHELL else LANGUAGES[language].title
     if language not in wanted:
         return Check(name, State.OK, "Switched off in the settings.")
     if version := versions.get(language):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.gateway.snippets import typed_command
+from runner.gateway.own_command import typed_command
 from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language
 from runner.sandbox.container.failures import gone

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif chosen.list:
             _list(chosen.names or names())
         else:
-            asyncio.run(_build(chosen.names or names(), chosen.mirror, chosen.again))
+            asyncio.run(_build(chosen.names or _wanted(), chosen.mirror, chosen.again))
     except KnownError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -40,9 +40,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _wanted() -> list[str]:
+    """Return the images of the languages that may run."""
+    languages = load(Places.standard(), os.environ).settings.languages
+    return [name for name in names() if recipe(name).language in languages]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments to a parser, which may be one of a sub-command."""
-    parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"which ones: {', '.join(names())} (all)")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="IMAGE",
+        help=f"which ones: {', '.join(names())} (those of the languages that are on)",
+    )
     parser.add_argument("--mirror", default="", metavar="URL", help="a Debian mirror; file:///... for one on a disk")
     parser.add_argument("--list", action="store_true", help="say what is in which image, and build nothing")
     parser.add_argument("--gvisor", action="store_true", help="get gVisor's program from Debian 13, and build nothing")

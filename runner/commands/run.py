@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 import sys
 import threading
 from pathlib import Path
@@ -17,6 +18,7 @@ from runner.gateway.messages import MODERN, VERSION_KEY
 from runner.gateway.stdio import StdioClient
 from runner.model.answer import Status
 from runner.model.errors import KnownError
+from runner.model.languages import canonical
 from runner.model.request import Language
 from runner.model.shown import in_one_line, visible
 
@@ -76,6 +78,26 @@ def read_code(path: str) -> str:
         raise KnownError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise KnownError(f"{path} is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from error
+
+
+def bring_languages(places: Places) -> None:
+    """Load the languages of packages that the settings name. Raises KnownError for one that cannot be loaded."""
+    from runner.settings.loading import load
+    from runner.settings.package_languages import with_languages
+
+    loaded = load(places, os.environ)
+    if said := with_languages(loaded).problems[len(loaded.problems) :]:
+        raise KnownError(said[0])
+
+
+def language(named: str | None, path: str, code: str) -> Language:
+    """Return the language of that name; without one, that of the file. Raises KnownError where it is not clear."""
+    if named is None:
+        return language_of(path, code)
+    known = canonical(named)
+    if known not in [*Language]:
+        raise KnownError(f"{in_one_line(named)} is not a language here.", f"Take {'|'.join(Language)}.")
+    return Language(known)
 
 
 def language_of(path: str, code: str) -> Language:

@@ -24,12 +24,12 @@ from runner.audit.files.redact import kinds, redacted
 from runner.audit.files.samples import samples
 from runner.audit.ledger.verify import verify
 from runner.gateway import catalog
-from runner.gateway.snippets import own_program
+from runner.gateway.own_command import own_program
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked, RequestDecided
-from runner.model.language_support import LANGUAGES
+from runner.model.language_support import LANGUAGES, OWN
 from runner.model.request import Isolation, Language, Request, Tool
 from runner.model.submission import Submission
 from runner.sandbox import available
@@ -189,7 +189,7 @@ async def _play(home: Path, kind: Isolation, ready: Readiness, chosen: Mapping[s
     `chosen` are the settings that have it taken.
     """
     settings = {**chosen, **ASK_ALWAYS}
-    settings |= {"ASSENT_WEAKEST_ISOLATION_HIGH": "process"}
+    settings |= {"ASSENT_WEAKEST_ISOLATION_HIGH": "process", "SANDBOX_SUPPORTED_LANGUAGES": ",".join(OWN)}
     places = Places.under(home)
     token = Agents(places).add(AGENT)
     engine = open_engine(places, settings)
@@ -202,7 +202,7 @@ async def _play(home: Path, kind: Isolation, ready: Readiness, chosen: Mapping[s
     engine.listen(hear)
     await engine.start()
     try:
-        for language in LANGUAGES:
+        for language in OWN:
             name = f"{_title(kind)}, {language}"
             if language in (ready.images or ready.versions):
                 yield await _run(engine, asked, name, language)

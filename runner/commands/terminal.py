@@ -65,7 +65,7 @@ def _decides(request: Request) -> Iterator[str]:
             yield f"{part.name}:"
         for number, line in enumerate(part.text.split("\n"), 1):
             yield f"{number:>5}  {line}"
-    texts = ("code", "context", "stdin", "known")
+    texts = ("code", "context", "stdin", "known", "sends")
     for name, value in request.deciding().items():
         if value and name not in (*IN_HEADING, *texts):
             yield f"  {name.replace('_', ' ')}: {json.dumps(value, ensure_ascii=False)}"

@@ -19,7 +19,6 @@ from runner.commands.work_printing import (
     is_counted,
     left_out,
     print_line,
-    readable_size,
     reason,
     say,
     shown_path,
@@ -27,6 +26,7 @@ from runner.commands.work_printing import (
     yes,
 )
 from runner.engine.work.facts import kept_facts
+from runner.model.amounts import readable_size
 from runner.model.errors import KnownError
 from runner.model.work_entries import WorkDeed
 from runner.sandbox.file_names import shown

@@ -8,7 +8,8 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from runner.commands.work_printing import print_line, readable_size, say
+from runner.commands.work_printing import print_line, say
+from runner.model.amounts import readable_size
 from runner.model.errors import KnownError
 from runner.workspace.working_copy import KEPT_DAYS, WorkingCopy, all_below
 

@@ -76,11 +76,6 @@ def warned(words: str) -> str:
     return f"\x1b[{COLORS['!']}m{words}\x1b[0m" if words and sys.stdout.isatty() else words
 
 
-def readable_size(size: int) -> str:
-    """Return a number of bytes in words."""
-    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"
-
-
 def shown_path(one: ProjectChange) -> str:
     """Return the path of a change, written out."""
     return shown(one.path) or "."

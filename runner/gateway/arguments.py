@@ -198,7 +198,7 @@ def _language(name: str) -> Language:
     except ValueError:
         raise Refused(
             f"language is {_quoted(name)}, which Assent does not run.",
-            "Use python, javascript (Node.js) or shell (Bash).",
+            f"Use one of {', '.join(Language)}, where the settings have it.",
         ) from None
 
 

@@ -66,7 +66,7 @@ LOST = (
 
 def not_running() -> str:
     """Return the words for no console: a checkout's `assent` is not on the PATH, so it is named in full."""
-    from runner.gateway.snippets import own_command  # its modules would delay every start
+    from runner.gateway.own_command import own_command  # its modules would delay every start
 
     return NOT_RUNNING.format(own_command())
 
@@ -339,7 +339,14 @@ class StdioBridge:
 
     def _listed(self, request: Json) -> Json:
         name = client_name(request if speaks_modern(request) else self._introduction)
-        return {"tools": catalog.offered(name)}
+        return {"tools": catalog.offered(name, languages=self._languages())}
+
+    def _languages(self) -> tuple[str, ...]:
+        """Return those that the settings have; the console says the same once it is open."""
+        from runner.settings.loading import load
+        from runner.settings.package_languages import with_languages
+
+        return with_languages(load(self._places, os.environ)).settings.languages
 
     def _greet(self, request: Json) -> Json:
         asked = asked_version(request)

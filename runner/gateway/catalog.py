@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SERVER_NAME = "assent"
 SERVER_TITLE = "Assent"
@@ -19,7 +22,11 @@ CODE_INSTALL_PACKAGE = "code_install_package"
 APPROVE = "approve"
 
 LANGUAGES = ("python", "javascript", "shell")
-"""Other names that models use for them are taken and not advertised, as each costs tokens."""
+"""Those that are on unless the settings say otherwise. Other names that models use for them are taken and not
+advertised, as each costs tokens."""
+BEGINNING = "Run Python, JavaScript (Node.js) or shell (Bash) code in a sandbox after a person approved it. "
+ONE_FILE = "{} is one file with its standard library alone; context becomes environment variables. "
+"""Follows the beginning where a language without packages is on."""
 
 INSTRUCTIONS = (
     "code_execute runs code in a sandbox once a person has approved it: use it for code that you would not run on the "
@@ -82,10 +89,11 @@ TOOLS: list[dict[str, Any]] = [
     _tool(
         CODE_EXECUTE,
         "Run code after approval",
-        "Run Python, JavaScript (Node.js) or shell (Bash) code in a sandbox after a person approved it. For one-off, "
-        "generated or untrusted code. The user's project and machine are not there; hand data in by context or stdin. "
-        "No network unless asked for. Print what you need: about 10 KB of output come back (beginning and end), in "
-        "Python also the value of the variable `result`. Files are named in the answer, pictures come back. To keep "
+        BEGINNING
+        + "For one-off, generated or untrusted code. The user's project and machine are not there; hand data in "
+        "by context or stdin. No network unless asked for. Print what you need: about 10 KB of output come "
+        "back (beginning and end), in Python also the value of the variable `result`. Files are named in the "
+        "answer, pictures come back. To keep "
         "files for later calls use code_create_sandbox.",
         {
             "language": {"type": "string", "enum": list(LANGUAGES)},
@@ -273,18 +281,40 @@ def _over_project(tool: dict[str, Any]) -> dict[str, Any]:
     return {**tool, "description": OVER_PROJECT + tool["description"], "inputSchema": {**schema, "properties": left}}
 
 
-def offered(client: str, *, at_work: bool = False) -> list[dict[str, Any]]:
+def _in_languages(tool: dict[str, Any], languages: Sequence[str]) -> dict[str, Any]:
+    """Return a tool for these languages."""
+    properties = tool["inputSchema"]["properties"]
+    if "language" not in properties or tuple(languages) == LANGUAGES:
+        return tool
+    # Imported here: the program that agents start needs neither unless other languages are on.
+    from runner.model.language_support import LANGUAGES as SUPPORTED
+    from runner.model.request import Language
+
+    schema = {**tool["inputSchema"], "properties": {**properties, "language": {"type": "string", "enum": [*languages]}}}
+    supports = [SUPPORTED[Language(name)] for name in languages]
+    titles = [
+        {"JavaScript": "JavaScript (Node.js)", "Bash": "shell (Bash)"}.get(one.title, one.title) for one in supports
+    ]
+    listed = f"{', '.join(titles[:-1])} or {titles[-1]}" if len(titles) > 1 else "".join(titles)
+    alone = [one.title for one in supports if one.toolchain is not None]
+    beginning = BEGINNING.replace("Python, JavaScript (Node.js) or shell (Bash)", listed)
+    beginning += ONE_FILE.format("/".join(alone)) if alone else ""
+    return {**tool, "description": tool["description"].replace(BEGINNING, beginning), "inputSchema": schema}
+
+
+def offered(client: str, *, at_work: bool = False, languages: Sequence[str] = LANGUAGES) -> list[dict[str, Any]]:
     """Return the tools that a client gets to see by the name that it gives itself; every tool costs its model tokens.
 
-    `at_work`: it is a program at work, over a working copy.
+    `at_work`: it is a program at work, over a working copy. `languages` are those that may run.
 
     One that gives none may be Claude Code: a session that was taken up after a restart has no name. What is not listed
     can be called all the same, as the hooks do.
     """
+    tools = [_in_languages(tool, languages) for tool in TOOLS]
     if at_work:
-        return [_over_project(tool) for tool in TOOLS if tool["name"] in AT_WORK]
+        return [_over_project(tool) for tool in tools if tool["name"] in AT_WORK]
     asks = client in ("", "unknown") or client.startswith(ASKS_BY_TOOL)
-    return [tool for tool in TOOLS if asks or tool["name"] != APPROVE]
+    return [tool for tool in tools if asks or tool["name"] != APPROVE]
 
 
 SCHEMAS: dict[str, dict[str, Any]] = {tool["name"]: tool["inputSchema"] for tool in TOOLS}

@@ -35,7 +35,7 @@ from runner.model.errors import KnownError
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Sequence
 
     from mcp.server.context import ServerRequestContext
     from mcp_types import CallToolRequestParams, ContentBlock, Implementation, PaginatedRequestParams
@@ -79,7 +79,17 @@ class GatewayTerms(Terms, Protocol):
 class Gateway:
     """The gateway, opened and closed once, on the engine's loop."""
 
-    def __init__(self, counter: Counter, agents: Agents, settings: GatewayTerms, places: Places, aside: Aside) -> None:
+    def __init__(
+        self,
+        counter: Counter,
+        agents: Agents,
+        settings: GatewayTerms,
+        places: Places,
+        aside: Aside,
+        languages: Callable[[], Sequence[str]] = lambda: catalog.LANGUAGES,
+    ) -> None:
+        """`languages` returns those that may run at present."""
+        self._languages = languages
         self._counter = counter
         self._agents = agents
         self._settings = settings
@@ -177,6 +187,14 @@ class Gateway:
                 self._acceptor.connections.abort()
             await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
 
+    async def _list_tools(
+        self, context: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        info = _introduced(context)
+        at_work = context.request is not None and context.request.scope[CALLER].door is not None
+        tools = catalog.offered("" if info is None else info.name, at_work=at_work, languages=self._languages())
+        return ListToolsResult(tools=[Tool.model_validate(tool) for tool in tools])
+
     def _doorway(self, port: int) -> Doorway:
         return Doorway(
             hosts=frozenset({f"{HOST}:{port}".encode(), f"localhost:{port}".encode()}),
@@ -197,7 +215,7 @@ class Gateway:
             instructions=catalog.INSTRUCTIONS,
             # Spares the SDK a walk through tools/list before every call.
             get_tool_input_schema=catalog.SCHEMAS.get,
-            on_list_tools=_list_tools,
+            on_list_tools=self._list_tools,
             on_call_tool=self._call,
         )
         return server.streamable_http_app(
@@ -274,15 +292,6 @@ def _result(reply: Reply, *, text_alone: bool = False) -> CallToolResult:
     if reply.details and not text_alone:
         result.meta = {DETAILS: reply.details}
     return result
-
-
-async def _list_tools(
-    context: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
-) -> ListToolsResult:
-    info = _introduced(context)
-    at_work = context.request is not None and context.request.scope[CALLER].door is not None
-    tools = catalog.offered("" if info is None else info.name, at_work=at_work)
-    return ListToolsResult(tools=[Tool.model_validate(tool) for tool in tools])
 
 
 def _most_connections() -> int:

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import shutil
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
-
-from runner.system import installed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,28 +70,6 @@ def configurations(
         _codex_http(token, url),
         Snippet("Any client that speaks HTTP", "its mcpServers", _servers(_http(token, url, SHORT_HOLD)), MAY_CHANGE),
     )
-
-
-def own_command() -> str:
-    """Return `own_program` as a shell takes it."""
-    return shlex.quote(own_program())
-
-
-def typed_command() -> str:
-    """Return what a person types for the `assent` that is running: that name where a shell finds it, else its path."""
-    found, own = shutil.which("assent"), own_program()
-    return "assent" if found is not None and os.path.realpath(found) == os.path.realpath(own) else shlex.quote(own)
-
-
-def own_program() -> str:
-    """Return the full path of the `assent` that is running, for clients have a shorter PATH or know no checkout."""
-    if packaged := installed.command():
-        return packaged
-    beside = os.path.join(os.path.dirname(sys.executable), "assent")
-    if os.access(beside, os.X_OK):
-        return beside
-    found = shutil.which("assent")
-    return os.path.abspath(found) if found else "assent"
 
 
 def _claude_code(bridge: Bridge) -> Snippet:

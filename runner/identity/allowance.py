@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from runner.model.language_support import OWN
 from runner.model.rehearsal import RehearsalMode
-from runner.model.request import Language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,10 +58,10 @@ class Allowance:
             named = ", ".join(repr(mode.value) for mode in RehearsalMode)
             raise ValueError(f"rehearse of an agent must be among {named}")
         languages = values.get("languages", ())
-        if not isinstance(languages, (list, tuple)) or not {*languages} <= {*Language}:
-            raise ValueError(f"languages of an agent must be among {', '.join(Language)}")
-        ordered = tuple(language.value for language in Language if language in languages)
-        return cls(**{**values, "languages": () if len(ordered) == len(Language) else ordered})
+        if not isinstance(languages, (list, tuple)) or not {*languages} <= {*OWN}:
+            raise ValueError(f"languages of an agent must be among {', '.join(OWN)}")
+        ordered = tuple(language.value for language in OWN if language in languages)
+        return cls(**{**values, "languages": () if len(ordered) == len(OWN) else ordered})
 
     def differing(self, other: Allowance) -> dict[str, object]:
         """Return the values of `other` that are not the same here, by name."""

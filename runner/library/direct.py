@@ -34,6 +34,7 @@ from runner.sandbox.contract import Job
 from runner.settings.declared import RUNTIMES
 from runner.settings.default_packages import default_packages
 from runner.settings.loading import load
+from runner.settings.package_languages import with_languages
 from runner.system.places import Places
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def run_code(code: str, language: str = "python", timeout: float | None = None) 
 
 def usable_settings(places: Places) -> Settings:
     """Return the settings. Raises KnownError where they forbid running code, or might: nobody can be asked here."""
-    loaded = load(places, os.environ)
+    loaded = with_languages(load(places, os.environ))
     if loaded.problems:
         raise KnownError(f"Nothing was run: {' '.join(loaded.problems)}", "Correct the settings.")
     if not loaded.settings.enabled:

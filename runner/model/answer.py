@@ -76,7 +76,7 @@ class Answer:
     rehearsed: bool = False
     """Whether its code was started for a rehearsal."""
     note: str = ""
-    """What a person has done in the agent's sandbox since its last call."""
+    """What a person has done in the agent's sandbox since its last call, or has sent with this request."""
 
     @property
     def status(self) -> Status:

@@ -180,8 +180,8 @@ def _member(kind: type[Enum]) -> Reader:
 
     def read(data: Any) -> Enum:
         try:
-            return known[data]
-        except (KeyError, TypeError):
+            return known[data] if data in known or issubclass(kind, IntEnum) else kind(data)
+        except (KeyError, TypeError, ValueError):
             raise _not_fitting(data) from None
 
     return read

@@ -10,6 +10,8 @@ SYNONYMS = {
     "nodejs": "javascript",
     "bash": "shell",
     "sh": "shell",
+    "golang": "go",
+    "rs": "rust",
 }
 
 

@@ -6,7 +6,8 @@ The rules behind it:
   table does not have is a bug and raises. No phase is skipped over to get where somebody wants to be.
 - A step is written before it is announced, and RUNNING before the code is handed to an interpreter: after a crash there
   is no code that ran of which the history says nothing.
-- Nothing leads back. ASKED alone follows itself, as a restart asks again what nobody had answered.
+- Nothing leads back. ASKED alone follows itself, as a restart asks again what nobody had answered. An approval that no
+  history holds, because the disk was full, never was one: its request is denied from the phase before.
 - A question ends in one of four ways, and only APPROVED leads to a run. It does not always: the last check may refuse
   it, a sandbox may not start, an outcome may be handed over in place of a run, and most tools run nothing. Then it goes
   to FINISHED at once, never to DENIED: what was decided stays as it was decided.

@@ -18,8 +18,11 @@ class Record(Protocol):
         """Number of the ledger that is open; raised each time one is opened."""
         ...
 
-    async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
-        """Write one entry; durable when this returns. Raises LedgerFailed, and reports that as trouble."""
+    async def append(self, kind: str, request_id: str, body: Mapping[str, object], *, can_wait: bool = False) -> None:
+        """Write one entry; durable when this returns. Raises LedgerFailed, and reports that as trouble.
+
+        One that `can_wait` is written together with the next one that cannot, or a moment later.
+        """
         ...
 
     async def note(self, kind: str, request_id: str, body: Mapping[str, object] | None = None) -> None:

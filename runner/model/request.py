@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Any
 from runner.model.shown import cut_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from runner.model.bundle import Installed
     from runner.model.plan import Plan
+    from runner.model.sent_files import SentFiles
 
 
 def annotated() -> dict[str, type]:
     """Return what annotations name here that is only loaded where a request has it: few are about packages."""
     from runner.model.bundle import Installed
     from runner.model.plan import Plan
+    from runner.model.sent_files import SentFiles
 
-    return {"Installed": Installed, "Plan": Plan}
+    return {"Installed": Installed, "Plan": Plan, "SentFiles": SentFiles}
 
 
 class Tool(StrEnum):
@@ -48,6 +50,22 @@ class Language(StrEnum):
     PYTHON = "python"
     JAVASCRIPT = "javascript"
     SHELL = "shell"
+    GO = "go"
+    RUST = "rust"
+    JAVA = "java"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Language | None:
+        return _looked_for(value) if isinstance(value, str) else None
+
+
+_looked_for: Callable[[str], Language | None] = lambda _name: None  # noqa: E731 # replaced by `look_for_languages`
+
+
+def look_for_languages(finder: Callable[[str], Language | None]) -> None:
+    """Have `finder` called for each name that is no language here, where a process has to know those of another one."""
+    global _looked_for
+    _looked_for = finder
 
 
 class NetworkMode(StrEnum):
@@ -129,8 +147,6 @@ _LABELS = {
 
 PROMISED = "machine of its own, promised by E2B at "
 """Begins the protection of a sandbox on another machine; its host follows. Nobody here has found that it is true."""
-CARRIED = "of the project there are: "
-"""Begins the protection that says what of a project is sent to a sandbox of another machine."""
 BROUGHT = "not checked by Assent: "
 """Begins the first protection of a sandbox of an installed package; its name, and the package's, follow."""
 
@@ -251,7 +267,7 @@ class Claim:
 
 
 REPLACED, MORE = "Replaces", "Also given"
-CODE, VARIABLES, INPUT, PACKAGES, HOSTS = "Code", "Variables", "Input", "Packages", "Hosts"
+CODE, VARIABLES, INPUT, PACKAGES, HOSTS, SENT = "Code", "Variables", "Input", "Packages", "Hosts", "Files to send"
 """Names of the parts."""
 MOST_HOSTS_BESIDE = 8
 """Hosts that are shown beside the parts; more of them are a part, so that none goes unseen."""
@@ -272,6 +288,7 @@ ONLY_WHERE_SET = frozenset(
         "granted",
         "client",
         "work",
+        "sends",
     }
 )
 """Fields that the digest covers only where they say something."""
@@ -325,6 +342,8 @@ class Request:
     """Which tool of the agent's own program is meant; None where Assent does what is asked for."""
     work: WorkPlace | None = None
     """The working copy that it runs over; None for a workspace of its own."""
+    sends: SentFiles | None = None
+    """The files of the project that are sent to another machine; None where none are."""
     program: str = ""
     """What the agent's program says that it is, its own claim; '' for nothing. Neither this nor `session` decides."""
     session: int = 0
@@ -345,7 +364,7 @@ class Request:
     @property
     def files_sent(self) -> str:
         """Which files of a project would be sent to that host, in words; '' for none."""
-        return next((one.removeprefix(CARRIED) for one in self.protections if one.startswith(CARRIED)), "")
+        return "" if self.sends is None else self.sends.words
 
     @property
     def brought_by(self) -> str:
@@ -380,7 +399,9 @@ class Request:
         handed = ((VARIABLES, variables), (INPUT, self.stdin))
         own = () if self.client is None else ((REPLACED, self.client.replaced), (MORE, self.client.more))
         programs = ((one.name, one.text) for one in self.programs)
-        named = ((CODE, self.code), *own, *handed, *files, (PACKAGES, plan), *programs, (HOSTS, hosts))
+        sent = "" if self.sends is None else self.sends.text
+        last = (PACKAGES, plan), *programs, (HOSTS, hosts), (SENT, sent)
+        named = ((CODE, self.code), *own, *handed, *files, *last)
         return tuple(Part(name, text) for name, text in named if text)
 
     @property

@@ -15,11 +15,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.model.headline import headline
 from runner.model.shown import PLAIN
 from runner.model.translation import capital, known, to_translate, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from runner.model.verdict import RiskVerdict
 
 LONGEST = 400
 """Characters of a sentence that is looked at."""
@@ -154,6 +157,20 @@ ADDRESS = to_translate("an address worked out at run time")
 def in_words(sentence: str) -> str:
     """Return a verdict sentence, or its short form, in the chosen language; as it is where not all is understood."""
     return _translated(sentence) or sentence
+
+
+def short_form(verdict: RiskVerdict) -> str:
+    """Return the short form of a verdict in the chosen language, or in English.
+
+    One that is cut is not understood: then it is the first clause, which is longer. Of what was not read whole that
+    would not say so, and it stays as it is.
+    """
+    short = headline(verdict)
+    said = in_words(short)
+    first = verdict.sentence.partition("; ")[0].rstrip(".")
+    if said != short or PARTLY in verdict.sentence:
+        return said
+    return _translated(first) or short
 
 
 @lru_cache(2048)

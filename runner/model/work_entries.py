@@ -40,15 +40,20 @@ BY_ITSELF = "as it goes"
 UNCHANGED = "unchanged"
 """True in entries about a working copy that was discarded by itself, as nothing had changed."""
 CARRIED, END = "work-carried", "work-end"
+SENT = "work-sent"
+"""What of a project is sent to another machine, written before any of it is."""
 UNKNOWN = "work-unknown"
 """What became of a deed cannot be found out any more."""
 WANTED = tuple(deed.wanted for deed in WorkDeed)
 AS_IT_GOES, NOT_AS_IT_GOES = "work-as-it-goes", "work-not-as-it-goes"
 """About applying as it goes, switched on or off; the second one says that the first does not count after all."""
-SINGLE = (AS_IT_GOES, NOT_AS_IT_GOES, STARTED, ENDED, OPEN, NOT_OPENED, FORGOTTEN, ANSWER, NOT_ANSWERED, CARRIED, END)
+SINGLE = (
+    *(AS_IT_GOES, NOT_AS_IT_GOES, STARTED, ENDED, OPEN, NOT_OPENED, FORGOTTEN, ANSWER, NOT_ANSWERED, CARRIED, END),
+    SENT,
+)
 """Kinds of which a person looks at each entry: all but what a program does by the second, and deeds."""
 OUTCOMES = (*(deed.done for deed in WorkDeed), *(deed.not_done for deed in WorkDeed), UNKNOWN)
 TOLD = (AS_IT_GOES, NOT_AS_IT_GOES, OPEN, NOT_OPENED, ANSWER, NOT_ANSWERED, END)
 """About what a person told a program at work."""
-ON_TERMINALS = (*WANTED, *OUTCOMES, *TOLD)
+ON_TERMINALS = (*WANTED, *OUTCOMES, *TOLD, SENT)
 """Kinds that a terminal notes and the console brings into the ledger."""

@@ -189,6 +189,8 @@ class Policy:
             return "CRITICAL requests are asked every time."
         if len(request.code) > MOST_UNASKED:
             return f"Code of more than {MOST_UNASKED:,} characters is asked every time."
+        if request.sends is not None:
+            return "Files of a project leave this machine once a person has seen which: nothing remembered counts."
         if self.blocked(request, level):
             return "Nothing remembered counts where it may not be approved."
         return ""
@@ -196,7 +198,7 @@ class Policy:
     def _may_pass(self, request: Request, rule: Rule | None, level: Level) -> bool:
         if self._ask_everything or self.weaker(request) or self.blocked(request, level):
             return False
-        if request.files_sent and request.tool is Tool.CODE_EXECUTE:
+        if request.sends is not None:
             return False  # files of a project leave this machine once a person has seen which
         if rule is not None:
             # A condition on a path holds for one of several files that a patch changes, not for each.

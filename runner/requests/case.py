@@ -99,6 +99,13 @@ class Case:
         self._entries.write_soon(phase.value, _mapping(body), event)
         self.phase = phase
 
+    def take_back(self) -> bool:
+        """Undo an approval that no ledger holds, so that it never counted; return False where one holds it."""
+        if self.phase is not Phase.APPROVED or (before := self._entries.take_back(self.phase.value)) is None:
+            return False
+        self.phase = before
+        return True
+
     async def attach(self, kind: str, body: Mapping[str, object]) -> None:
         """Write a ledger entry that belongs to the request. Raises LedgerFailed."""
         await self._entries.write(kind, body)

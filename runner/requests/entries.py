@@ -1,7 +1,8 @@
 """The ledger entries of one request: written in their order, and copied into a ledger that is begun later.
 
 An entry that nothing irrevocable follows is only sent (`write_soon`); the next one that is awaited (`write`) waits for
-all before it. So a call waits for the disk where something is about to happen, not at each step.
+all before it, and the ledger writes them together. So a call waits for the disk where something is about to happen, not
+at each step.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.model.record import Record
 
+PHASES = frozenset(phase.value for phase in Phase)
 NOWHERE = -1
 """Number of the ledger that holds an entry which no ledger holds yet."""
 
@@ -64,7 +66,18 @@ class RequestEntries:
         self._steps.append(_Step(kind, body, event))
         # Otherwise the task that writes now sends it, so that it does not come before those that are copied.
         if not self._writing.locked():
-            self._send([step for step in self._steps if step.ledger != self._record.ledger])
+            self._send([step for step in self._steps if step.ledger != self._record.ledger], can_wait=True)
+
+    def take_back(self, kind: str) -> Phase | None:
+        """Drop the last step, where it is of `kind` and no ledger holds it or is asked to; return the phase before.
+
+        None where the step stays.
+        """
+        step = next((one for one in reversed(self._steps) if one.kind in PHASES), None)
+        if step is None or step.kind != kind or step.ledger != NOWHERE or step.task is not None:
+            return None
+        self._steps.remove(step)
+        return Phase(next(one.kind for one in reversed(self._steps) if one.kind in PHASES))
 
     async def write(self, kind: str, body: Mapping[str, object]) -> None:
         """Write an entry; it and all before it are durable when this returns. Raises LedgerFailed: it does not count.
@@ -73,7 +86,7 @@ class RequestEntries:
         entry is sent once all before it are written.
         """
         async with self._writing:
-            if kind not in frozenset(Phase):
+            if kind not in PHASES:
                 await self._flush()
             step = _Step(kind, body)
             self._steps.append(step)
@@ -105,7 +118,7 @@ class RequestEntries:
             if isinstance(error, LedgerFailed) or left[0] is missing[0]:
                 raise error
 
-    def _send(self, missing: Sequence[_Step]) -> bool:
+    def _send(self, missing: Sequence[_Step], *, can_wait: bool = False) -> bool:
         """Send those of `missing` that are not on their way; return False where others have to arrive first."""
         under_way = [step for step in missing if step.task is not None]
         if any(step.sent_to != self._record.ledger for step in under_way):
@@ -114,14 +127,14 @@ class RequestEntries:
             return False
         for step in missing[len(under_way) :]:
             step.error, step.sent_to = None, self._record.ledger
-            step.task = spawn(f"record {step.kind} {self._request_id}", self._append(step))
+            step.task = spawn(f"record {step.kind} {self._request_id}", self._append(step, can_wait=can_wait))
             step.task.add_done_callback(partial(self._written, step))
         return True
 
-    async def _append(self, step: _Step) -> int:
+    async def _append(self, step: _Step, *, can_wait: bool) -> int:
         """Write an entry; return the number of the ledger that holds it. Raises LedgerFailed."""
         number = self._record.ledger
-        await self._record.append(step.kind, self._request_id, step.body)
+        await self._record.append(step.kind, self._request_id, step.body, can_wait=can_wait)
         return number
 
     def _written(self, step: _Step, task: asyncio.Task[int]) -> None:

@@ -212,10 +212,10 @@ def _figure(value: float) -> str:
 def _language(submission: Submission, settings: Settings) -> Language | None:
     if not FACTS[submission.tool].new_place:
         return None
-    known = ", ".join(settings.supported_languages)
+    known = ", ".join(settings.languages)
     if submission.language is None:
         raise Refused("language is missing.", f"Use one of {known}.")
-    if submission.language not in settings.supported_languages:
+    if submission.language not in settings.languages:
         raise Refused(f"{submission.language} is switched off in the settings of Assent.", f"Use one of {known}.")
     return submission.language
 

@@ -15,6 +15,7 @@ from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recode
 from runner.risk.recipes.images import IN_AN_IMAGE
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.trace.files import LONGEST_SCRIPT, WrittenFiles, keys
+from runner.risk.trace.remote import connected_to
 from runner.risk.trace.search_path import note_programs
 from runner.risk.trace.shown import secrets
 from runner.risk.trace.unknown import note_handed_to, note_handed_to_program
@@ -22,6 +23,7 @@ from runner.risk.trace.unknown import note_handed_to, note_handed_to_program
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from runner.model.request import Language
     from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.rules.knowledge import Knowledge
     from runner.risk.rules.rule import Search
@@ -141,6 +143,13 @@ class Nested:
             self._repaired("javascript", is_cut_off(root), first_broken(root))
         return result
 
+    def by_calls(self, language: Language, code: str) -> None:
+        """Go through a program in a language that has no part of the classifier to itself."""
+        from runner.risk.by_calls.reading import reading_of
+        from runner.risk.by_calls.walker import walk
+
+        walk(self, self.trail, reading_of(language), code)
+
     def handed(
         self, name: str, values: Sequence[Value], labels: frozenset[str], place: Place, *, python: bool = False
     ) -> None:
@@ -175,7 +184,7 @@ class Nested:
                 kept, self.variables = self.variables, {**self.variables, **given}
                 try:
                     if act.get("remote").text == "yes":
-                        with self.trail.elsewhere():
+                        with self.trail.on_machine(connected_to(self.trail, act.name)):
                             return self._run(act)
                     return self._run(act)
                 finally:

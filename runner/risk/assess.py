@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, combined
 from runner.model.request import Language, Request
@@ -131,7 +131,7 @@ class Classifier:
             case None:
                 raise Unparsed
             case _:
-                assert_never(request.language)
+                nested.by_calls(request.language, rest)
 
     def _judged(
         self, request: Request, trail: Trail, lines: Lines, other: Sequence[Finding], judged: dict[int, Judged]

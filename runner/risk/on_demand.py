@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 ON_DEMAND = (
+    "runner.risk.by_calls.imports",
+    "runner.risk.by_calls.reading",
+    "runner.risk.by_calls.walker",
     "runner.risk.executing.executing_python",
     "runner.risk.javascript.program",
     "runner.risk.javascript.syntax",

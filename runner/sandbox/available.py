@@ -10,6 +10,7 @@ from runner.model.errors import KnownError
 from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language
 from runner.sandbox.choose import NAMES, named
+from runner.sandbox.container.own_profiles import OwnProfiles
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.docker.client import finder
 from runner.sandbox.gvisor.engine import DirectEngine
@@ -19,6 +20,7 @@ from runner.sandbox.remote import keys
 from runner.sandbox.remote.quota import Quota
 from runner.sandbox.remote.sandbox import E2BSandbox
 from runner.sandbox.remote.service import Service
+from runner.sandbox.seccomp.own import OwnProfile
 from runner.settings.declared import PREFIX
 from runner.settings.loading import load
 
@@ -34,6 +36,7 @@ QUOTA_FILE = "e2b-minutes.json"
 """In the folder of states: what each agent has used today."""
 
 OWN_IMAGES = {language: f"assent-{language.value}:1" for language in Language}
+"""Assent's own, for languages of its own."""
 
 
 def sandboxes(settings: Settings, places: Places, secrets: Secrets | None = None) -> tuple[Sandbox, ...]:
@@ -42,13 +45,13 @@ def sandboxes(settings: Settings, places: Places, secrets: Secrets | None = None
     E2B, and what installed packages bring, are among them only where the settings name them. `secrets` may have the
     key of E2B; without them it is looked for.
     """
-    named = images(settings)
+    named, profiles = images(settings), own_profiles(settings)
     return (
         *_promised(settings, places, secrets),
-        local_sandbox(settings),
-        ContainerSandbox(Isolation.DOCKER, named, finder(settings.docker_context)),
-        ContainerSandbox(Isolation.GVISOR_DIRECT, named, DirectEngine(), own=True),
-        ContainerSandbox(Isolation.GVISOR, named, finder(settings.docker_context)),
+        local_sandbox(settings, profiles),
+        ContainerSandbox(Isolation.DOCKER, named, finder(settings.docker_context), profiles=profiles),
+        ContainerSandbox(Isolation.GVISOR_DIRECT, named, DirectEngine(), own=True, profiles=profiles),
+        ContainerSandbox(Isolation.GVISOR, named, finder(settings.docker_context), profiles=profiles),
     )
 
 
@@ -84,12 +87,25 @@ def e2b_sandbox(settings: Settings, places: Places, secrets: Secrets | None = No
     return E2BSandbox(service, spent)
 
 
-def local_sandbox(settings: Settings) -> LocalSandbox:
-    """Return the one that needs no engine, with the interpreters that the settings name."""
-    return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash)
+def local_sandbox(settings: Settings, profiles: OwnProfiles) -> LocalSandbox:
+    """Return the one that needs no engine, with the interpreters and profiles that the settings name."""
+    own = profiles.seccomp
+    return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash, profile=own)
+
+
+def own_profiles(settings: Settings) -> OwnProfiles:
+    """Return the person's own profiles; a file is read only once a sandbox is examined."""
+    path = settings.seccomp_profile
+    return OwnProfiles(OwnProfile(path, settings.seccomp_allows) if path else None, settings.apparmor_profile)
 
 
 def images(settings: Settings) -> dict[Language, str]:
     """Return the image for each language: its own setting, else the one for all, else Assent's."""
-    given = {language: str(getattr(settings, support.image)) for language, support in LANGUAGES.items()}
-    return {language: own or settings.docker_image or OWN_IMAGES[language] for language, own in given.items()}
+    given = {
+        language: str(getattr(settings, support.image)) if support.image else ""
+        for language, support in LANGUAGES.items()
+    }
+    return {
+        language: own or settings.docker_image or OWN_IMAGES.get(language, f"assent-{language.value}:1")
+        for language, own in given.items()
+    }

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from runner.model.result import Outcome, Usage
 from runner.sandbox import report, verdict
 from runner.sandbox.languages import BadContext
+from runner.sandbox.local import tree
 from runner.sandbox.output import Stream, Transcript
 from runner.sandbox.usage import Curve
 from runner.system.tasks import spawn
@@ -62,13 +63,18 @@ class CommandRun:
         setting: Setting,
         measured: Callable[[Usage], None],
         words: Callable[[CommandFiles], list[str]],
+        *,
+        watches_memory: bool = False,
         **given: Any,
     ) -> None:
         """`words` returns the command, which gets the standard input of the job; it may raise BadContext.
 
+        With `watches_memory` the run ends where what the command has started holds more together than the job allows;
+        each process by itself is for the command to limit. For programs that are processes of this machine.
         `given` are arguments of `asyncio.create_subprocess_exec`.
         """
         self._job, self._setting, self._measured, self._words, self._given = job, setting, measured, words, given
+        self._watches_memory = watches_memory
         self._transcript = Transcript(job.limits.output_bytes, budget=job.budget)
         self._loop = asyncio.get_running_loop()
         self._process: asyncio.subprocess.Process | None = None
@@ -116,7 +122,7 @@ class CommandRun:
     async def _watched(self, words: list[str], files: CommandFiles) -> verdict.RunEnd:
         stdin = files.put(self._job.stdin.encode("utf-8", "replace"))
         pipe = asyncio.subprocess.PIPE
-        begun, curve = time.monotonic(), Curve()
+        begun, curve, peak = time.monotonic(), Curve(), 0
         process = await asyncio.create_subprocess_exec(
             *words,
             stdin=stdin,
@@ -133,11 +139,15 @@ class CommandRun:
         if self._why is not None:  # stopped while it was being started
             self._kill(process)
         while not over.done():
-            usage = Usage(time.monotonic() - begun)
+            memory = await asyncio.to_thread(_memory, process.pid) if self._watches_memory else 0
+            peak = max(peak, memory)
+            usage = Usage(time.monotonic() - begun, memory_bytes=memory or None)
             curve.add(usage)
             self._measured(usage)
             if usage.at > self._job.limits.seconds:
                 self._end(Outcome.TIMED_OUT)
+            if memory > self._job.limits.memory_mb << 20:
+                self._end(Outcome.OUT_OF_MEMORY)
             await asyncio.wait({over}, timeout=READING_EVERY)
         await over
         status = process.returncode or 0
@@ -147,7 +157,7 @@ class CommandRun:
             why=self._why,
             reason=self._reason,
             curve=curve.thinned,
-            peak_memory=0,
+            peak_memory=peak,
             disk_is_full=False,
         )
 
@@ -156,3 +166,8 @@ class CommandRun:
             self._transcript.append(stream, data)
             if self._transcript.total > MOST_OUTPUT:
                 self._end(Outcome.OUTPUT_LIMIT)
+
+
+def _memory(pid: int) -> int:
+    """Return the bytes that a process and all below it hold, pages that they share counted once."""
+    return tree.proportional_memory([pid, *tree.descendants(pid)])

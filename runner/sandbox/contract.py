@@ -302,11 +302,6 @@ class Journey(Protocol):
     folder: Path
     """A folder of ours on the disk that the contents may take."""
 
-    @property
-    def sent(self) -> str:
-        """What is sent, in words."""
-        ...
-
     def pack(self) -> WorkspaceCopy:
         """Return what is sent, which is what was asked about. Raises KnownError."""
         ...

@@ -100,7 +100,8 @@ async def bring_gvisor(settings: Settings, mirror: str = "") -> AsyncGenerator[P
     if not is_recent(located()):
         return
     maker = await builder(settings, mirror)
-    missing = [name for name in every_image() if await maker.state(recipe(name)) is not ImageState.READY]
+    wanted = [name for name in every_image() if recipe(name).language in settings.languages]
+    missing = [name for name in wanted if await maker.state(recipe(name)) is not ImageState.READY]
     for number, name in enumerate(missing):
         async with contextlib.aclosing(maker.build(recipe(name))) as steps:
             async for step in steps:

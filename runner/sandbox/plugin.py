@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import threading
 from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING, TypeVar
@@ -23,12 +24,12 @@ from runner.model.request import BROUGHT, Isolation, NetworkMode
 from runner.model.result import CapturedFile, Meta, Outcome, OutputOrder, Result, Usage
 from runner.sandbox.contract import NotPermitted, Readiness
 from runner.sandbox.output import Transcript
-from runner.settings.declaration import ENTRY_NAME
+from runner.system import entry_points
+from runner.system.entry_points import LONGEST, line, package_of, told
 from runner.system.tasks import in_daemon, spawn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from importlib.metadata import EntryPoint
 
     from runner.model.request import Limits
     from runner.sandbox.contract import Job, Run, Sandbox
@@ -42,48 +43,17 @@ CALL_SECONDS = 60.0
 """To be examined, to start a run and to clear up. The first use of an image may fetch it."""
 END_SECONDS = 15.0
 """From the time limit of a run, and again from Stop, until it has to be over."""
-MOST_LINES, LONGEST = 30, 200
-"""Of what it says of itself, and characters of each."""
+GIVEN_UP = "It was given up before it began"
+STOPPING = "stop of a package's sandbox"
+"""Name of the threads on which runs of packages are told to stop."""
+MOST_LINES = 30
+"""Of what it says of itself."""
 REMEDY = "Ask whoever wrote it, or choose another sandbox in Settings."
 
 
 def names() -> tuple[str, ...]:
     """Return the names that installed packages bring, without loading any. Reads folders of this machine."""
-    return tuple(sorted({one.name for one in _entries() if ENTRY_NAME.fullmatch(one.name)}))
-
-
-def _entries() -> tuple[EntryPoint, ...]:
-    """Return what installed packages bring, without packages of which the description cannot be read."""
-    from importlib.metadata import distributions  # takes longer than all of this, and is seldom needed
-
-    entries: dict[tuple[str, str, str], EntryPoint] = {}
-    seen: set[str] = set()
-    for package in distributions():
-        # One package with a broken description must not be the end of the page of settings, or of the start.
-        with contextlib.suppress(Exception):
-            called = str(package.metadata["Name"]).lower()
-            if called not in seen:  # the first in the path of imports is the one that is imported
-                seen.add(called)
-                entries |= {(called, one.name, one.value): one for one in package.entry_points if one.group == GROUP}
-    return tuple(entries.values())
-
-
-def found(name: str) -> EntryPoint:
-    """Return the entry point of that name. Raises KnownError where there is none, or more than one."""
-    there = tuple(one for one in _entries() if one.name == name)
-    packages = sorted({_package(one) for one in there})
-    if not there:
-        others = f"There are: {', '.join(names())}." if names() else "No package here brings one."
-        raise KnownError(
-            f"No installed package brings a sandbox with the name {name}. {others}",
-            "Install its package beside Assent, or choose another sandbox in Settings.",
-        )
-    if len(packages) > 1 or len({one.value for one in there}) > 1:
-        raise KnownError(
-            f"More than one sandbox has the name {name}: of {' and of '.join(packages)}. None is taken.",
-            "Remove all but one of these packages.",
-        )
-    return there[0]
+    return entry_points.names(GROUP)
 
 
 class PluginSandbox:
@@ -116,13 +86,21 @@ class PluginSandbox:
         if not ready.ready:
             raise KnownError(ready.problem, ready.remedy)
         sandbox, permit = await self._sandbox(), AskedPermit(job.permit)
+
+        async def started() -> Run:
+            run = await sandbox.start(replace(job, permit=permit), measured)
+            if permit.ended:  # it went on although it was cancelled: nobody waits for what it has begun
+                Stopping(run).ask(GIVEN_UP)
+            return run
+
         try:
-            run = await self._called("start", sandbox.start(replace(job, permit=permit), measured))
+            run = await self._called("start", started())
         except BaseException:
             permit.end()  # whatever it still does, nobody waits for it
             raise
         if not isinstance(getattr(run, "transcript", None), Transcript):
             permit.end()
+            Stopping(run).ask(GIVEN_UP)
             raise KnownError(f"The sandbox {self._title} starts a run without a Transcript.", REMEDY)
         return PluginRun(run, job, permit, ready.protections, f"The sandbox {self._title}")
 
@@ -148,15 +126,15 @@ class PluginSandbox:
         if not isinstance(said, Readiness) or not isinstance(said.versions, dict) or not isinstance(said.images, dict):
             raise KnownError(f"The sandbox {self._title} answers check with no Readiness.", REMEDY)
         if not said.ready:
-            problem = f"The sandbox {self._title} does not work: {_line(said.problem) or 'it does not say why'}"
-            return Readiness(False, problem=problem, remedy=_line(said.remedy))
+            problem = f"The sandbox {self._title} does not work: {line(said.problem) or 'it does not say why'}"
+            return Readiness(False, problem=problem, remedy=line(said.remedy))
         promised = tuple(f"promised: {one}" for one in _lines(said.protections))
         return replace(
             said,
             protections=(f"{BROUGHT}{self._title}", *promised),
             missing=("network and packages", "sandboxes that agents keep", *_lines(said.missing)),
-            versions={_line(name): _line(version) for name, version in list(said.versions.items())[:MOST_LINES]},
-            packages=_line(said.packages),
+            versions={line(name): line(version) for name, version in list(said.versions.items())[:MOST_LINES]},
+            packages=line(said.packages),
         )
 
     async def _sandbox(self) -> Sandbox:
@@ -172,12 +150,12 @@ class PluginSandbox:
 
     def _load(self) -> Sandbox:
         """Raises KnownError. Blocks for as long as the package likes."""
-        entry = found(self.name)
-        self._title = f"{self.name} of the package {_package(entry)}"
+        entry = entry_points.the_one(GROUP, self.name, "sandbox")
+        self._title = f"{self.name} of the package {package_of(entry)}"
         try:
             sandbox: Sandbox = entry.load()()
         except BaseException as error:  # an import may raise anything, SystemExit too
-            raise KnownError(f"The sandbox {self._title} cannot be loaded: {_told(error)}.", REMEDY) from error
+            raise KnownError(f"The sandbox {self._title} cannot be loaded: {told(error)}.", REMEDY) from error
         missing = [name for name in ("check", "start", "sweep", "close") if not callable(getattr(sandbox, name, None))]
         if missing:
             raise KnownError(f"What {self._title} brings is no sandbox: it has no {missing[0]}.", REMEDY)
@@ -190,11 +168,11 @@ class PluginSandbox:
         except NotPermitted:
             raise
         except KnownError as error:
-            raise KnownError(f"The sandbox {self._title}: {_line(error.what)}", _line(error.remedy)) from error
+            raise KnownError(f"The sandbox {self._title}: {line(error.what)}", line(error.remedy)) from error
         except TimeoutError as error:
             raise KnownError(f"The sandbox {self._title} does not answer {what}.", REMEDY) from error
         except Exception as error:
-            raise KnownError(f"The sandbox {self._title} failed in {what}: {_told(error)}.", REMEDY) from error
+            raise KnownError(f"The sandbox {self._title} failed in {what}: {told(error)}.", REMEDY) from error
 
 
 class AskedPermit:
@@ -202,19 +180,44 @@ class AskedPermit:
 
     def __init__(self, permit: Callable[[], None]) -> None:
         self._permit = permit
-        self._ended = False
+        self.ended = False
+        """Whether nobody waits for the run any more."""
         self.given = False
 
     def __call__(self) -> None:
         """Raises NotPermitted."""
-        if self._ended:
+        if self.ended:
             raise NotPermitted("This run was given up before it began.", "Nothing is run.")
         self._permit()
         self.given = True
 
     def end(self) -> None:
         """Give it to nobody any more."""
-        self._ended = True
+        self.ended = True
+
+
+class Stopping:
+    """The calls of a run's `stop`, on a thread of their own: they may take as long as they like, and hold up nobody."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._thread: threading.Thread | None = None
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a call has not returned."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def ask(self, why: str) -> None:
+        """Call it, unless an earlier call has not returned. Returns at once; may be called on any thread."""
+        if self.hangs:
+            return
+        self._thread = threading.Thread(target=self._call, args=(why,), name=STOPPING, daemon=True)
+        self._thread.start()
+
+    def _call(self, why: str) -> None:
+        with contextlib.suppress(Exception):  # then it is not over in time, which is said
+            self._run.stop(why)
 
 
 class PluginRun:
@@ -223,6 +226,7 @@ class PluginRun:
     def __init__(self, run: Run, job: Job, permit: AskedPermit, protections: tuple[str, ...], who: str) -> None:
         self._run, self._job, self._permit, self._protections, self._who = run, job, permit, protections, who
         self._loop = asyncio.get_running_loop()
+        self._stopping = Stopping(run)
         self._asked = asyncio.Event()
         self._transcript = run.transcript
         self._result = spawn(f"run {job.id}", self._followed())
@@ -235,8 +239,7 @@ class PluginRun:
         return await asyncio.shield(self._result)
 
     def stop(self, why: str) -> None:
-        with contextlib.suppress(Exception):  # then it is not over in time, which is said
-            self._run.stop(why)
+        self._stopping.ask(why)
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._asked.set)
 
@@ -250,7 +253,9 @@ class PluginRun:
                 result = replace(result, outcome=Outcome.ENGINE_LOST, exit_code=1, error=words)
             result = _whole(result, self._job.limits)
         except Exception as error:
-            words = f"{self._who} does not say how the run ended, which may still be going on: {_told(error)}."
+            words = f"{self._who} does not say how the run ended, which may still be going on: {told(error)}."
+            if self._stopping.hangs:
+                words = f"{self._who} was told to stop the run, and its stop does not return: it may still be going on."
             result = Result(Outcome.ENGINE_LOST, "", f"{words}\n", 1, 0.0, error=words)
         finally:
             self._permit.end()
@@ -274,7 +279,7 @@ class PluginRun:
         try:
             await asyncio.wait({running, asked}, timeout=most, return_when=asyncio.FIRST_COMPLETED)
             if not running.done() and not asked.done():
-                self._run.stop("Its time is up")
+                self._stopping.ask("Its time is up")
             return await _in(END_SECONDS, running)
         finally:
             asked.cancel()
@@ -329,18 +334,5 @@ def _looked_at(task: asyncio.Task[T]) -> None:
         task.exception()
 
 
-def _package(entry: EntryPoint) -> str:
-    return f"{_line(entry.dist.name)} {_line(entry.dist.version)}" if entry.dist is not None else "an unknown package"
-
-
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {_line(str(error))}".rstrip(": ")
-
-
 def _lines(said: object) -> tuple[str, ...]:
-    return tuple(map(_line, tuple(said)[:MOST_LINES])) if isinstance(said, list | tuple) else ()
-
-
-def _line(said: object) -> str:
-    """Return what can be shown on one line of what a package says."""
-    return "".join(one if one.isprintable() else " " for one in str(said)[:LONGEST]).strip()
+    return tuple(map(line, tuple(said)[:MOST_LINES])) if isinstance(said, list | tuple) else ()

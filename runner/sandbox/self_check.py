@@ -151,6 +151,26 @@ def expect(held: bool, seen: Result | str) -> None:
         raise BrokenPromise(seen[:SHOWN])
 
 
+TOGETHER = """
+import os, sys, time
+ends = []
+for _ in range(3):
+    read, write = os.pipe()
+    if not os.fork():
+        held = b"x" * (100 << 20)
+        os.write(write, b"holds")
+        time.sleep(60)
+    os.close(write)
+    ends.append(read)
+    print(os.read(read, 5).decode() or "gone", flush=True)
+time.sleep(2)  # somebody may look from time to time only
+alive = [os.waitpid(-1, os.WNOHANG)[0] == 0 for _ in range(3)]
+print("all hold" if all(alive) else "not all", flush=True)
+os._exit(0)
+"""
+"""Three processes, each within the limit of 150 MB, and together beyond it."""
+
+
 # ---- what runs, and what comes back ----
 
 
@@ -281,6 +301,15 @@ def _memory(language: Language, code: str) -> Promise:
         expect(held and (result.peak_memory or 0) < 400 << 20, result)
 
     return Promise(f"memory-{language}", f"Code in {language} is held to its memory, and that is said", trial, language)
+
+
+async def _memory_together(on: PromiseTrial) -> None:
+    result = await on.run(TOGETHER, memory_mb=150)
+    seen = result.stdout.count("holds")
+    expect(
+        "all hold" not in result.stdout,
+        f"{seen} processes held 100 MB each, and the limit was 150 MB: {result.outcome}",
+    )
 
 
 def _disk(language: Language, code: str) -> Promise:
@@ -435,6 +464,7 @@ PROMISES = (
     _memory(PYTHON, "x = []\nwhile True: x.append(bytearray(1 << 22))"),
     _memory(JAVASCRIPT, "const x = []; while (true) x.push(Buffer.alloc(1 << 22, 1))"),
     _memory(SHELL, 'x=aaaaaaaa; while :; do x="$x$x"; done'),
+    Promise("memory-together", "What several processes hold together is held to it, too", _memory_together, PYTHON),
     _disk(PYTHON, "with open('big', 'wb') as f:\n    while True: f.write(bytes(1 << 20))"),
     _disk(SHELL, "cat /dev/zero > big"),
     Promise("many-files", "Many files together are held to it, too", _many_files, SHELL),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import assert_never
 
+from runner.model.errors import KnownError
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Language
 from runner.sandbox.programs import inside
 
@@ -13,7 +14,8 @@ from runner.sandbox.programs import inside
 def program(language: Language, code: str, mark: str, seed: str) -> str:
     """Return the code of a job that runs `code` among decoys and writes each record after `mark` to standard error.
 
-    `seed` makes the values of the decoys, as `runner.risk.tried.decoy` does.
+    `seed` makes the values of the decoys, as `runner.risk.tried.decoy` does. Raises KnownError for a language that
+    cannot be tried.
     """
     match language:
         case Language.PYTHON:
@@ -27,4 +29,5 @@ def program(language: Language, code: str, mark: str, seed: str) -> str:
             )
             return f"{given}\n{inside('trying.sh')}"
         case _:
-            assert_never(language)
+            what = f"{LANGUAGES[language].title} is not tried with stand-ins: it is only read, or run."
+            raise KnownError(what, "Have it run once you have read it.")

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, assert_never
 from urllib.parse import urlsplit
 
 from runner.model.network import Destination, UnusableHost, canonical_host
+from runner.system.entry_points import USABLE
 
 Value = bool | int | float | str | tuple[str, ...]
 T = TypeVar("T", bound=Value)
@@ -18,8 +19,6 @@ TRUE = frozenset({"true", "yes", "on", "1"})
 FALSE = frozenset({"false", "no", "off", "0"})
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]?)i?b?", re.IGNORECASE | re.ASCII)
 _IN_MB = {"": 1.0, "k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
-ENTRY_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-"""How what an installed package brings may be called in a setting."""
 _DECLARED = "declared"
 
 
@@ -105,7 +104,7 @@ class Declared:
         word = dict(self.synonyms).get(word, word)
         if word in self.choices:
             return word
-        if self.named and word.startswith(self.named) and ENTRY_NAME.fullmatch(word.removeprefix(self.named)):
+        if self.named and word.startswith(self.named) and USABLE.fullmatch(word.removeprefix(self.named)):
             return word
         raise ValueError(f"{_quoted(raw)} is none of {', '.join(self.choices)}")
 

@@ -13,8 +13,10 @@ RUN, LIMITS, CODE, APPROVAL, AGENTS = "Where code runs", "Limits of a run", "Cod
 HISTORY, WINDOW, SECRETS, CONTAINER = "History", "Window", "Secrets", "Containers"
 REMOTE = "E2B"
 PREFIX = "plugin:"
-"""Begins the name of a sandbox that an installed package brings."""
+"""Begins the name of a sandbox or a language that an installed package brings."""
 
+_LANGUAGES = "python javascript shell go rust java"
+"""Those of Assent; not the names that packages may have added since."""
 _ISOLATIONS = "process local docker gvisor-direct gvisor e2b"
 RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
 """`runsc` is a given name for gVisor (spec E3)."""
@@ -53,9 +55,10 @@ class Settings:
         group=RUN, env="SANDBOX_SECURITY_LEVEL", yaml="security.level", choices="permissive standard strict",
     )
     supported_languages: tuple[str, ...] = setting(
-        ("python", "javascript", "shell"), "Languages that may run; code in any other is denied.",
+        ("python", "javascript", "shell"), "Languages that may run; code in any other is denied. Go, Rust and Java "
+        "need their compilers, or images of their own; plugin: and a name is one of an installed package.",
         group=RUN, env="SANDBOX_SUPPORTED_LANGUAGES", yaml="security.sandbox.supported_languages",
-        choices="python javascript shell", synonyms=tuple(SYNONYMS.items()),
+        choices=_LANGUAGES, synonyms=tuple(SYNONYMS.items()), named=PREFIX,
     )
     python: str = setting(
         "", "Path of the Python (3.11 or later) that runs code in the local sandbox; empty finds one.",
@@ -68,6 +71,16 @@ class Settings:
     bash: str = setting(
         "", "Path of the Bash that runs code in the local sandbox; empty finds one.",
         group=RUN, yaml="security.sandbox.languages.shell.interpreter", restart=True,
+    )
+    seccomp_profile: str = setting(
+        "", "Path of a seccomp profile in Docker's JSON form: which system calls code in the local sandbox and in "
+        "Docker may not make, besides those that Assent's own filter forbids. With one that does not count nothing is "
+        "run there.",
+        group=RUN, yaml="security.sandbox.seccomp", restart=True,
+    )
+    seccomp_allows: tuple[str, ...] = setting(
+        (), "System calls that Assent's own filter forbids and that this profile may allow, each by its name.",
+        group=RUN, yaml="security.sandbox.seccomp_allows", restart=True,
     )
     # ---- limits ----
     timeout_seconds: float = setting(
@@ -339,7 +352,7 @@ class Settings:
     warm_languages: tuple[str, ...] = setting(
         ("python",), "The languages for which containers are kept started.",
         group=CONTAINER, yaml="security.sandbox.pool.languages",
-        choices="python javascript shell", synonyms=tuple(SYNONYMS.items()),
+        choices=_LANGUAGES, synonyms=tuple(SYNONYMS.items()),
     )
     docker_memory_mb: int = setting(
         0, "Memory of a container; 0 takes the limit of the run.",
@@ -359,6 +372,11 @@ class Settings:
     )
     shell_image: str = setting("", "Image for shell; empty takes Assent's own.",
         group=CONTAINER, yaml="security.sandbox.languages.shell.image", restart=True,
+    )
+    apparmor_profile: str = setting(
+        "", "Name of an AppArmor profile for containers of Docker, loaded on the engine's machine; empty leaves it to "
+        "the engine. Nothing is run in Docker where the engine cannot enforce it.",
+        group=CONTAINER, yaml="security.sandbox.apparmor", restart=True,
     )
     # ---- E2B ----
     e2b_domain: str = setting(
@@ -444,6 +462,11 @@ class Settings:
         group=PACKAGES, yaml="security.sandbox.network.max_connections", at_least=1, at_most=1024,
     )
 # fmt: on
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The names of the languages that may run, as agents use them."""
+        return tuple(name.removeprefix(PREFIX) for name in self.supported_languages)
 
 
 @cache

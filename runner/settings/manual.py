@@ -86,11 +86,13 @@ PAGES = (
     Page("Settings", "settings.md"),
     Page("Network and packages", "network.md"),
     Page("Beyond this machine", "beyond.md"),
+    Page("Languages of code", "code-languages.md"),
     Page("Write a sandbox", "sandboxes.md"),
     Page("History and Today", "history.md"),
     Page("Python", "python.md"),
     Page("Commands", "commands.md"),
     Page("Languages", "languages.md"),
+    Page("Speed", "speed.md"),
 )
 
 

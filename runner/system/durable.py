@@ -15,8 +15,8 @@ def replace_file(path: Path, text: str) -> None:
     """
     target = Path(os.path.realpath(path))
     make_folder(target.parent)
+    _remove_drafts(target)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
-    temporary.unlink(missing_ok=True)
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as out:
@@ -28,6 +28,17 @@ def replace_file(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
         raise
     flush_folder(target.parent)
+
+
+def _remove_drafts(target: Path) -> None:
+    """Remove what earlier writers of `target` left that were killed, and an earlier process of this number."""
+    before, after = f".{target.name}.", ".new"
+    with os.scandir(target.parent) as found:
+        drafts = [one.name for one in found if one.name.startswith(before) and one.name.endswith(after)]
+    for name in drafts:
+        writer = name[len(before) : -len(after)]
+        if writer.isdecimal() and (int(writer) == os.getpid() or not Path("/proc", writer).exists()):
+            target.with_name(name).unlink(missing_ok=True)
 
 
 def flush_folder(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from functools import cache
 from pathlib import Path
 
@@ -46,6 +45,8 @@ def command() -> str:
     above = folder()
     if above is None:
         return ""
+    import shutil  # the stdio bridge of a checkout needs it not
+
     program = above / "assent"
     found = shutil.which("assent")
     return found if found and os.path.realpath(found) == os.path.realpath(program) else str(program)

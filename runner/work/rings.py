@@ -81,7 +81,7 @@ def contained(what: InRings, gate: Gate, entered: Callable[[int], None], kept: c
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kept.callback(here.close)
     kept.callback(there.close)
-    strict, entering = (in_memory(data, kept) for data in (_filter(), _filter(may_enter=True)))
+    strict, entering = (in_memory(data, kept) for data in (_filter(), _filter(syscalls.ENTERING)))
     plan = {
         "control": there.fileno(),
         "place": shells.RING,
@@ -180,8 +180,8 @@ def _met(control: socket.socket, kept: contextlib.ExitStack) -> int:
         return next(int(line.split()[1]) for line in about if line.startswith("Pid:"))
 
 
-def _filter(*, may_enter: bool = False) -> bytes:
-    found = syscalls.program(may_enter=may_enter)
+def _filter(without: frozenset[str] = frozenset()) -> bytes:
+    found = syscalls.program(without=without)
     if not found:
         raise KnownError("System calls cannot be filtered on this machine, so nothing is contained here.")
     return found

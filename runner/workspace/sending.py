@@ -1,29 +1,44 @@
-"""The part of a working copy that is sent to another machine: what git would take, without what is secret by its name.
+"""The part of a working copy that is sent to another machine: what git would take, without what may hold a secret.
 
 git says which files those are: those of the index that was kept when the layer was made, and those that no `.gitignore`
 names. It reads no setting of the project's repository, whose programs it could otherwise run. `.git` is never sent.
+What may hold a secret, by its name or by its contents, stays behind until a person has included it.
+
+The answer has the hash of each file, and a person's yes is for those. What is sent is compared with it as it is read:
+programs may be at work in the copy meanwhile.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import stat
-from dataclasses import dataclass
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from runner.audit.files.credential_search import credential_kind
 from runner.model.errors import KnownError
-from runner.model.expression import expression
 from runner.model.file_changes import FileKind
-from runner.risk.rules import knowledge
-from runner.sandbox.file_names import shown
-from runner.sandbox.workspace_copy import CopiedEntry, CopyEntries, NotCopied, WorkspaceCopy, contents, entry_of
+from runner.model.sent_files import LINK, HeldFile, LeftFile, SentFile, SentFiles, file_name, listing
+from runner.sandbox.workspace_copy import (
+    MOST_BYTES,
+    PERMISSIONS,
+    CopiedEntry,
+    CopyEntries,
+    NotCopied,
+    WorkspaceCopy,
+    contents,
+    entry_of,
+)
 from runner.system.plain_file import read_file
 from runner.workspace import entry, git, originals
+from runner.workspace.secret_names import may_be_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection
     from pathlib import Path
     from typing import BinaryIO
 
@@ -31,95 +46,188 @@ if TYPE_CHECKING:
 
 GIT = "sent"
 """A folder of git's in that of the working copy."""
-SECRET = frozenset({"secret", "key-file", "environment-file"})
-"""Kinds of files of the classifier whose names say that they hold secrets."""
-ALSO_SECRET = expression(
-    r"(?i)(?:^|/)(?:\.envrc|[^/]{0,200}\.env~?|[^/]{0,200}\.(?:key|tfstate|tfstate\.backup|tfvars|tfvars\.json|p8|agekey)"
-    r"|kubeconfig|[^/]{0,200}-adminsdk[^/]{0,200}\.json|gcp[-_]key\.json|local\.settings\.json|(?:ansible[-_])?vault\.ya?ml"
-    r"|[^/]{0,200}\.kubeconfig)$"
-)
-"""Others, which no rule finds grave where code reads them here, but which nobody expects to be sent to a service."""
-BY_NAME = "its name says that it holds secrets"
-MOST_NAMED = 5
-"""Of secrets, in a sentence."""
+BY_NAME, BY_CONTENTS = "by its name", "{} in it"
+"""Why a file may hold a secret."""
+NEITHER = "neither a file nor a link"
+MOST_HELD = 500
+"""Files that stay behind and may be included; further ones are left out."""
+SECONDS_AGAIN = 20.0
+"""For all contents to be looked through for credentials; then whatever looks like one counts as one."""
+MOST_LEFT_OUT = 50
+"""Of what is left out, named one by one."""
 MOST_IGNORED = 1 << 16
 """Bytes of a file that says what git ignores."""
 REMEDY = "Nothing was sent. Choose a sandbox of this machine, or a smaller folder."
+AGAIN = "Nothing was sent. Ask again."
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
-    """What would be sent, and what would not."""
+def planned(copy: WorkingCopy, included: Collection[str] = ()) -> SentFiles:
+    """Return what would be sent of a working copy that is a folder, with those `included` that may hold a secret.
 
-    paths: tuple[bytes, ...]
-    """Files and links, sorted."""
-    size: int
-    """Bytes."""
-    secrets: tuple[bytes, ...]
-    """Left out for their names, and named by nobody."""
-    left_out: tuple[tuple[bytes, str], ...]
-    """Left out whatever anybody says, and why."""
-
-    @property
-    def words(self) -> str:
-        """Return it in a few words, which differ where other files would be sent."""
-        number = len(self.paths)
-        names = hashlib.sha256(b"\0".join(self.paths)).hexdigest()[:16]
-        without = f", without {named(self.secrets, MOST_NAMED)}" if self.secrets else ""
-        return f"{number:,} {'file' if number == 1 else 'files'} that git would take (list {names}){without}"
-
-
-def planned(copy: WorkingCopy, secrets: Collection[bytes] = ()) -> Sending:
-    """Return what would be sent of a working copy that is a folder; of secrets only those named. Blocks.
-
-    Raises KnownError and OSError.
+    Reads all of it, some 15 MB a second. Raises KnownError, also where it is too much, and OSError.
     """
-    kinds = knowledge.bundled().targets
-    paths, held, left, size = [], [], [], 0
-    with entry.folder_open(copy.shown) as top:
-        for path in _listed(copy):
-            # What is in the index and is gone, or is behind a link now, is not there.
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError), entry.parent(top, path) as (folder, name):
-                found = os.stat(name or b".", dir_fd=folder, follow_symlinks=False)
-                if stat.S_ISDIR(found.st_mode):
-                    left.append((path.rstrip(b"/"), "a repository of its own"))
-                elif not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
-                    left.append((path, "neither a file nor a link"))
-                elif path not in secrets and (kinds.among(shown(path), SECRET) or ALSO_SECRET.search(shown(path))):
-                    held.append(path)
-                else:
-                    paths.append(path)
-                    size += found.st_size
-    for one in secrets:
-        if one not in paths:
-            raise KnownError(f"{shown(one)} is none of the files that git would take.", REMEDY)
-    return Sending(tuple(paths), size, tuple(held), tuple(left))
+    plan = _Plan()
+    try:
+        with entry.folder_open(copy.shown) as top:
+            for path in _listed(copy):
+                # What is in the index and is gone, or is behind a link now, is not there.
+                with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                    plan.look(top, path)
+        return plan.result().including(included)
+    except NotCopied as error:
+        raise _refused(error.what, REMEDY) from error
 
 
-def packed(copy: WorkingCopy, sending: Sending, folder: Path) -> WorkspaceCopy:
-    """Return these files with their hashes; contents go to the disk of `folder`. Blocks. Raises KnownError."""
+def packed(copy: WorkingCopy, approved: SentFiles, folder: Path) -> WorkspaceCopy:
+    """Return the files that were approved, as they are read now; contents go to the disk of `folder`. Blocks.
+
+    Raises KnownError where anything is not as it was approved: another name, content or permission, or no file.
+    """
     file = None
     try:
         file = contents(folder)
-        found = CopyEntries()
-        with entry.folder_open(copy.shown) as top:
-            for path in sending.paths:
-                # What is gone since it was listed, as whoever is at work may do, is not sent.
-                with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                    for above in _above(path):
-                        if above not in found.entries:
-                            _add_folder(found, top, above)
-                    _add(found, top, path, file)
+        found = _pack(copy, approved, file)
         file.flush()
         return WorkspaceCopy(found.entries, file, 0, ())
     except BaseException as error:
         if file is not None:
             file.close()
         if isinstance(error, NotCopied):
-            raise KnownError(f"The project cannot be sent: {error.what}.", REMEDY) from error
+            raise _refused(error.what, REMEDY) from error
         if isinstance(error, OSError):
-            raise KnownError(f"The project cannot be sent: {error}.", REMEDY) from error
+            raise _refused(str(error), REMEDY) from error
         raise
+
+
+def _pack(copy: WorkingCopy, approved: SentFiles, file: BinaryIO) -> CopyEntries:
+    """Return what was approved, with its contents in `file`. Raises KnownError and OSError."""
+    found = CopyEntries()
+    sent: list[SentFile] = []
+    wanted = {one.name for one in approved.files}
+    others = {one.file.name for one in approved.behind} | {one.name for one in approved.left_out}
+    with entry.folder_open(copy.shown) as top:
+        for path in _listed(copy):
+            name = file_name(path.rstrip(b"/"))
+            if name not in wanted:
+                if name not in others and not approved.further_left_out and _can_be_sent(top, path):
+                    raise _refused(f"{name} came since this was asked", AGAIN)
+                continue
+            # What is gone, or is no file any more, is found by comparing.
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError, _NoFile):
+                one, read = _read(top, path, found.make_room, file)
+                _add_folders(found, top, path)
+                found.add(path, read)
+                sent.append(one)
+    now = replace(approved, listed=listing(sent))
+    if difference := approved.difference(now):
+        raise _refused(f"since this was asked, {difference}", AGAIN)
+    return found
+
+
+def _refused(why: str, remedy: str) -> KnownError:
+    return KnownError(f"The project cannot be sent: {why}.", remedy)
+
+
+class _NoFile(Exception):
+    """Nothing that can be sent; the text says why."""
+
+
+class _Plan:
+    """Takes in what git would take, in its order."""
+
+    def __init__(self) -> None:
+        self._entries = CopyEntries()
+        self._sent: list[SentFile] = []
+        self._held: list[HeldFile] = []
+        self._left: list[LeftFile] = []
+        self._held_size = 0
+        self._seconds = SECONDS_AGAIN
+
+    def look(self, top: int, path: bytes) -> None:
+        """Take one path in. Raises NotCopied where all of it is too much, and FileNotFoundError."""
+        content = io.BytesIO()
+        try:
+            secret = BY_NAME if may_be_secret(path.rstrip(b"/")) else ""
+            one, read = _read(top, path, self._make_room_held if secret else self._entries.make_room, content)
+        except _NoFile as error:
+            self._leave(path, str(error))
+            return
+        except (FileNotFoundError, NotADirectoryError):
+            raise
+        except OSError as error:
+            self._leave(path, (error.strerror or str(error)).lower())
+            return
+        if not secret and (kind := self._credential(content.getvalue())):
+            secret = BY_CONTENTS.format(kind)
+        if not secret:
+            _add_folders(self._entries, top, path)
+            self._entries.add(path, read)
+            self._sent.append(one)
+        elif len(self._held) < MOST_HELD:
+            self._held_size += one.size
+            self._held.append(HeldFile(one.line, secret))
+        else:
+            self._leave(path, f"may hold a secret, {secret}, as {MOST_HELD} others")
+
+    def result(self) -> SentFiles:
+        more = max(0, len(self._left) - MOST_LEFT_OUT)
+        return SentFiles(listing(self._sent), tuple(self._held), (), tuple(self._left[:MOST_LEFT_OUT]), more)
+
+    def _credential(self, data: bytes) -> str:
+        begun = time.monotonic()
+        kind = credential_kind(data, self._seconds)
+        self._seconds = max(0.0, self._seconds - (time.monotonic() - begun))
+        return kind
+
+    def _make_room_held(self, size: int) -> None:
+        if self._held_size + size > MOST_BYTES:
+            raise _NoFile("may hold a secret by its name, and is too large")
+
+    def _leave(self, path: bytes, why: str) -> None:
+        self._left.append(LeftFile(file_name(path.rstrip(b"/")), why))
+
+
+def _read(top: int, path: bytes, make_room: Callable[[int], None], file: BinaryIO) -> tuple[SentFile, CopiedEntry]:
+    """Return what stands at `path` now, whose content goes to `file`. Raises _NoFile, NotCopied and OSError."""
+    with entry.parent(top, path) as (folder, name):
+        seen = os.stat(name or b".", dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISLNK(seen.st_mode):
+            target = os.readlink(name, dir_fd=folder)
+            link = SentFile(file_name(path), len(target), LINK, hashlib.sha256(target).hexdigest())
+            return link, CopiedEntry(FileKind.LINK, 0, seen.st_mtime_ns, target=target)
+        if stat.S_ISDIR(seen.st_mode):
+            raise _NoFile("a repository of its own")
+        if not stat.S_ISREG(seen.st_mode):
+            raise _NoFile(NEITHER)
+        with open(os.open(name, entry.READ_FLAGS, dir_fd=folder), "rb", buffering=0) as source:
+            now = os.fstat(source.fileno())
+            if not stat.S_ISREG(now.st_mode):
+                raise _NoFile(NEITHER)
+            make_room(now.st_size)
+            digest, size, offset = hashlib.sha256(), 0, file.tell()
+            # No further than it was long: a program may write to it faster than it is read.
+            while size <= now.st_size and (piece := source.read(entry.CHUNK)):
+                size += len(piece)
+                digest.update(piece)
+                file.write(piece)
+            after = os.fstat(source.fileno())
+    if size != now.st_size or _stamp(after) != _stamp(now):
+        raise _NoFile("it changes while it is read")
+    read = entry_of(now.st_mode, now.st_mtime_ns, size=size, sha256=digest.hexdigest(), offset=offset)
+    return SentFile(file_name(path), size, f"{read.mode:o}", read.sha256), read
+
+
+def _stamp(found: os.stat_result) -> tuple[int, ...]:
+    """Return what changes with every change of a file, its permissions included."""
+    return found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _can_be_sent(top: int, path: bytes) -> bool:
+    """Return whether a file or a link stands at `path`."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), entry.parent(top, path) as (folder, name):
+        mode = os.stat(name or b".", dir_fd=folder, follow_symlinks=False).st_mode
+        return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+    return False
 
 
 def _listed(copy: WorkingCopy) -> list[bytes]:
@@ -152,40 +260,10 @@ def _own_ignored() -> str:
     return own if os.path.isfile(own) else ""
 
 
-def _above(path: bytes) -> Iterator[bytes]:
-    """Yield the folders that `path` is in, from the top."""
+def _add_folders(found: CopyEntries, top: int, path: bytes) -> None:
+    """Add the folders that `path` is in, from the top."""
     for at, one in enumerate(path):
-        if one == ord("/"):
-            yield path[:at]
-
-
-def _add_folder(found: CopyEntries, top: int, path: bytes) -> None:
-    with entry.parent(top, path) as (folder, name):
-        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    found.add(path, CopiedEntry(FileKind.FOLDER, stat.S_IMODE(mode) & 0o1777, 0))
-
-
-def _add(found: CopyEntries, top: int, path: bytes, file: BinaryIO) -> None:
-    with entry.parent(top, path) as (folder, name):
-        seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if stat.S_ISLNK(seen.st_mode):
-            target = os.readlink(name, dir_fd=folder)
-            found.add(path, CopiedEntry(FileKind.LINK, 0, seen.st_mtime_ns, target=target))
-            return
-        with open(os.open(name, entry.READ_FLAGS, dir_fd=folder), "rb", buffering=0) as source:
-            now = os.fstat(source.fileno())
-            found.make_room(now.st_size)
-            digest, size, offset = hashlib.sha256(), 0, file.tell()
-            while size <= now.st_size and (piece := source.read(entry.CHUNK)):
-                size += len(piece)
-                digest.update(piece)
-                file.write(piece)
-    if size != now.st_size or not stat.S_ISREG(now.st_mode):
-        raise NotCopied(f"{shown(path[:100])} changed while it was read")
-    found.add(path, entry_of(now.st_mode, now.st_mtime_ns, size=size, sha256=digest.hexdigest(), offset=offset))
-
-
-def named(paths: Sequence[bytes], most: int) -> str:
-    """Return the first `most` of the paths, and how many more there are."""
-    first = ", ".join(shown(one) for one in paths[:most])
-    return first if len(paths) <= most else f"{first} and {len(paths) - most:,} more"
+        if one == ord("/") and (above := path[:at]) not in found.entries:
+            with entry.parent(top, above) as (folder, name):
+                mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            found.add(above, CopiedEntry(FileKind.FOLDER, stat.S_IMODE(mode) & PERMISSIONS, 0))

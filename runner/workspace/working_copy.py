@@ -29,6 +29,7 @@ from runner.workspace import (
     moment,
     originals,
     overlay,
+    returning,
     staging,
     undo,
 )
@@ -37,16 +38,15 @@ from runner.workspace.progress import WriteProgress, unheard
 from runner.workspace.stamp import Stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from runner.sandbox.workspace_copy import CopiedEntry, WorkspaceCopy
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange, ProjectChanges
     from runner.workspace.progress import Report
     from runner.workspace.undo import WayBack
 
-ABOUT, USE, RUNS = "about.json", "use", "runs"
-ARRIVING = "arriving"
-"""There while what came back from another machine is written into the copy: until then its changes are half of it."""
+ABOUT, USE, RUNS, RETURNS = "about.json", "use", "runs", "returns"
 REMOVED = ".removed-"
 """Before the name of one that is being removed; no name of one begins so."""
 
@@ -86,6 +86,8 @@ APPLY_SECONDS = 5.0
 """Time for another command that applies to the same project to end."""
 RUNS_SECONDS = 15.0
 """Time for runs of a console over a working copy to end with the program at work."""
+RETURNS_SECONDS = 60.0
+"""Time for what came back from another machine to be written, which is 64 MB at most."""
 BEGIN_SECONDS = 0.2
 """Time for somebody to end who only looks whether a program is running."""
 
@@ -172,16 +174,26 @@ class WorkingCopy:
         said._write()
         return said
 
-    @contextlib.contextmanager
-    def arriving(self) -> Iterator[int]:
-        """Hold the copy while what came back is written into it; yield its open folder. Raises OSError.
+    def take_in(self, before: Mapping[bytes, CopiedEntry], after: WorkspaceCopy) -> tuple[tuple[bytes, str], ...]:
+        """Write what came back from another machine into a copy that is a folder: all of it or nothing. Blocks.
 
-        Where that is interrupted, no changes are shown any more: they would be half of what was done.
+        Return what stays as it is, and why. Raises OSError, BlockingIOError among them, and ValueError.
         """
-        (self.folder / ARRIVING).touch()
-        with entry.folder_open(self.shown) as top:
-            yield top
-        (self.folder / ARRIVING).unlink()
+        with held(self.folder / RETURNS, RETURNS_SECONDS), entry.folder_open(self.shown) as top:
+            returning.finish(self.folder, top)
+            return returning.take_in(self.folder, top, before, after)
+
+    def _finish_taking_in(self) -> None:
+        """Write the rest of what somebody who was killed began to take in. Raises KnownError and OSError."""
+        if not (self.folder / returning.CAME_BACK).exists():
+            return
+        try:
+            with held(self.folder / RETURNS, RETURNS_SECONDS), entry.folder_open(self.shown) as top:
+                returning.finish(self.folder, top)
+        except BlockingIOError as error:
+            raise KnownError(f"What came back into {self.name} is being written.", "Wait for its end.") from error
+        except ValueError as error:
+            raise KnownError(f"What came back into {self.name} cannot be read: {error}.", "Discard it.") from error
 
     def command(self, program: tuple[str, ...]) -> tuple[str, ...]:
         """Return the command that starts `program` where the layer can be seen."""
@@ -206,6 +218,7 @@ class WorkingCopy:
         """
         # Not with the project held: reading what a program has made may take long, and other copies need not wait.
         with self._alone(), self._top() as top:
+            self._finish_taking_in()
             with self._finished():
                 pass
             if known is None:
@@ -388,9 +401,7 @@ class WorkingCopy:
             os.close(top)
 
     def _changes(self, top: int) -> ProjectChanges:
-        if (self.folder / ARRIVING).exists():
-            what = f"What came back into {self.name} from another machine is not whole: that was interrupted."
-            raise KnownError(what, f"Remove it: assent work discard {self.name} --yes")
+        self._finish_taking_in()
         found = apply.undo_of(self.folder)
         written = {} if found is None else found.written
         ours = {(one.inode, one.modified) for one in written.values() if one.inode}

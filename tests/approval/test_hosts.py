@@ -218,8 +218,8 @@ async def test_what_ends_an_approval_while_its_entry_is_written(
         writer = stage.engine.parts.ledger.writer
         write, reasons = writer.append, []
 
-        async def slow(kind: str, request_id: str, body: dict[str, object]) -> None:
-            await write(kind, request_id, body)
+        async def slow(kind: str, request_id: str, body: dict[str, object], **how: bool) -> None:
+            await write(kind, request_id, body, **how)
             if kind in ("host-allowed", "grant-made"):
                 reasons.append(await happens(stage, ticket))
 
@@ -267,7 +267,7 @@ async def test_a_run_that_ends_meanwhile_gets_no_host(stage: HostStage) -> None:
 async def test_a_word_that_cannot_be_recorded_does_not_count(stage: HostStage, monkeypatch: pytest.MonkeyPatch) -> None:
     ticket = await stage.refused()
 
-    async def full(*_entry: object) -> None:
+    async def full(*_entry: object, **_how: bool) -> None:
         raise LedgerFailed("The disk is full.", "Free some.")
 
     monkeypatch.setattr(stage.engine.parts.ledger.writer, "append", full)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.history.search import Filter, History
+from runner.audit.ledger.chain import Chain
 from runner.audit.ledger.verify import verify
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.approval.ticket import Ticket
+    from runner.audit.ledger.entry import NewEntry
     from runner.model.answer import Answer
     from runner.policy.grants import Grant
 
@@ -75,6 +77,23 @@ async def test_what_is_remembered_runs_unasked_until_it_is_used_up(stage: Stage)
     await stage.asked()
     assert kinds(stage) == ["grant-made", "grant-used", "grant-used"]
     assert GrantsChanged() in stage.heard
+
+
+async def test_what_is_remembered_flushes_the_history_once_before_it_runs_and_once_before_its_answer(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await remember(stage, await denied(stage))
+    monkeypatch.setattr("runner.audit.ledger.ledger.COMMIT_DELAY", 10 * HANGS)  # nothing is written by itself
+    flushed: list[list[str]] = []
+    write = Chain.write
+
+    def counted(chain: Chain, drafts: list[NewEntry]) -> list[int | Exception]:
+        flushed.append([draft.kind for draft in drafts])
+        return write(chain, drafts)
+
+    monkeypatch.setattr(Chain, "write", counted)
+    await unasked(stage)
+    assert flushed == [["arrived", "assessed", "grant-used", "approved", "running"], ["finished", "closed"]]
 
 
 async def test_a_question_that_waits_stays_a_question(stage: Stage) -> None:
@@ -255,7 +274,7 @@ async def test_an_entry_that_cannot_be_written_makes_nothing_count(
 
     ticket = await denied(stage)
 
-    async def fail(*_: object) -> int:
+    async def fail(*_: object, **_how: bool) -> int:
         raise LedgerFailed("The disk is full.", "Free some.")
 
     with monkeypatch.context() as patched:

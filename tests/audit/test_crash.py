@@ -52,6 +52,12 @@ def test_kill_nine_again_and_again(tmp_path: Path) -> None:
         assert found.ok, found.what
         stored = texts(path)
         assert acknowledged.items() <= stored.items()
+        groups: dict[str, list[str]] = {}
+        for _, text in sorted(stored.items()):
+            group, _, part = text.rpartition("-")
+            groups.setdefault(group, []).append(part)
+        # Of a group that was cut off, what came first is there.
+        assert all(parts == ["0", "1", "2"][: len(parts)] for parts in groups.values())
     asyncio.run(Ledger.open(path).close())
     assert verify(path).ok
     assert len(acknowledged) >= 1118

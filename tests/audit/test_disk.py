@@ -87,6 +87,35 @@ def test_a_full_disk_fails_recovers_and_leaves_nothing_half(small_disk: Path) ->
         assert history.open_cases() == LeftOpen()
 
 
+def test_a_group_on_a_full_disk_is_written_whole_or_not_at_all(small_disk: Path) -> None:
+    path = small_disk / "ledger.sqlite3"
+    told = approved(request("r1"))
+
+    async def group(ledger: Ledger) -> list[int | BaseException]:
+        soon = [ledger.append(*one, can_wait=True) for one in told[2:4]]
+        body = {**told[4][2], "ballast": "x" * 500_000}  # more than what is left after the others
+        return await asyncio.gather(*soon, ledger.append("running", "r1", body), return_exceptions=True)
+
+    async def work() -> None:
+        ledger = Ledger.open(path)
+        await ledger.seal_with(KEY)
+        await tell(ledger, told[:2])
+        ballast = fill(small_disk)
+        with ballast.open("r+b") as file:
+            file.truncate(ballast.stat().st_size - 200_000)
+        before = verify(path).entries
+        outcomes = await group(ledger)
+        assert {type(one) for one in outcomes} == {LedgerFailed}, "none was acknowledged"
+        assert verify(path).entries == before, "none is half there"
+        ballast.unlink()
+        assert {type(one) for one in await group(ledger)} == {int}
+        await tell(ledger, told[5:])
+        await ledger.close()
+
+    asyncio.run(work())
+    assert verify(path).ok
+
+
 def test_callers_waiting_together_on_a_full_disk_all_get_the_error(small_disk: Path) -> None:
     path = small_disk / "ledger.sqlite3"
 

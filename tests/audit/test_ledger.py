@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from runner.audit.history.search import History
+from runner.audit.ledger import ledger as ledger_module
 from runner.audit.ledger.chain import Chain
 from runner.audit.ledger.ledger import BATCH, Ledger, LedgerFailed
 from runner.audit.ledger.verify import verify
@@ -21,6 +22,7 @@ from runner.model.codec import UnreadableValue
 from runner.model.lifecycle import IllegalMove
 from runner.system.tasks import spawn
 from tests.audit.story import KEY, RESULT, approved, denied, opening, request, tamper, tell, write
+from tests.audit.story import entries as stored
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
@@ -82,6 +84,105 @@ async def test_a_thousand_queued_at_once_share_their_flushes(ledger: Ledger, mon
     assert numbers == list(range(numbers[0], numbers[0] + count))
     assert sum(flushed) == count
     assert len(flushed) < count / 10
+
+
+@pytest.fixture
+def never_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can wait would wait longer than the test does."""
+    monkeypatch.setattr(ledger_module, "COMMIT_DELAY", 10 * HANGS)
+
+
+@pytest.mark.usefixtures("never_by_itself")
+async def test_what_can_wait_is_written_with_the_next_that_cannot_in_one_transaction(
+    ledger: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[list[str]] = []
+    write = Chain.write
+
+    def counted(chain: Chain, drafts: list[NewEntry]) -> list[int | Exception]:
+        flushed.append([draft.kind for draft in drafts])
+        return write(chain, drafts)
+
+    monkeypatch.setattr(Chain, "write", counted)
+    told = approved(request("r1"))
+    numbers = []
+    for group in (told[:2], told[2:5], told[5:]):
+        soon = [spawn("append", ledger.append(*one, can_wait=True)) for one in group[:-1]]
+        await asyncio.sleep(0)
+        assert not any(one.done() for one in soon)
+        last = await ledger.append(*group[-1])
+        numbers += [*await asyncio.gather(*soon), last]
+    assert numbers == list(range(2, 9))
+    assert flushed == [["arrived", "assessed"], ["asked", "approved", "running"], ["finished", "closed"]]
+    assert verify(path).ok
+
+
+async def test_what_can_wait_is_written_although_nothing_follows(ledger: Ledger, path: Path) -> None:
+    assert await ledger.append("opened", "", {}, can_wait=True) == 2
+    assert verify(path).entries == 2
+
+
+@pytest.mark.usefixtures("never_by_itself")
+async def test_closing_writes_what_can_wait(path: Path) -> None:
+    ledger = Ledger.open(path)
+    waiting = [spawn("append", ledger.append("opened", "", {}, can_wait=True)) for _ in range(20)]
+    await asyncio.sleep(0)
+    async with asyncio.timeout(HANGS):
+        await ledger.close()
+    assert [task.result() for task in waiting] == list(range(2, 22))
+
+
+@pytest.mark.usefixtures("never_by_itself")
+async def test_what_asks_for_no_entry_is_not_kept_waiting(ledger: Ledger, path: Path) -> None:
+    soon = spawn("append", ledger.append("opened", "", {}, can_wait=True))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(HANGS):
+        await ledger.seal_with(KEY)
+    assert await soon == 2
+    assert verify(path).ok
+
+
+@pytest.mark.usefixtures("never_by_itself")
+async def test_one_of_a_group_that_is_refused_takes_only_what_needs_it(ledger: Ledger, path: Path) -> None:
+    told, other = approved(request("r1")), opening(request("r2"))
+    soon = [
+        spawn("append", ledger.append(*told[0], can_wait=True)),
+        spawn("append", ledger.append("assessed", "r1", {"no": "assessment"}, can_wait=True)),
+        spawn("append", ledger.append(*other[0], can_wait=True)),
+    ]
+    await asyncio.sleep(0)
+    with pytest.raises(IllegalMove):
+        await ledger.append(*told[3])
+    outcomes = await asyncio.gather(*soon, return_exceptions=True)
+    assert [type(one) for one in outcomes] == [int, UnreadableValue, int]
+    assert [entry[2] for entry in stored(path)[:3]] == ["genesis", "arrived", "arrived"]
+    assert verify(path).entries == 3
+    await tell(ledger, told[1:])
+    assert verify(path).ok
+
+
+@pytest.mark.usefixtures("never_by_itself")
+async def test_two_loops_that_wait_together_each_keep_their_order(ledger: Ledger, path: Path) -> None:
+    there: list[list[int]] = []
+
+    async def group(times: int) -> list[list[int]]:
+        each = []
+        for _ in range(times):
+            soon = [spawn("append", ledger.append("opened", "", {}, can_wait=True)) for _ in range(3)]
+            await asyncio.sleep(0)
+            last = await ledger.append("opened", "", {})
+            each.append([*await asyncio.gather(*soon), last])
+        return each
+
+    thread = threading.Thread(target=lambda: there.extend(asyncio.run(group(40))))
+    thread.start()
+    here = await group(40)
+    await asyncio.to_thread(thread.join)
+    for mine in (here, there):
+        numbers = [number for each in mine for number in each]
+        assert numbers == sorted(numbers)
+    assert sorted(number for each in here + there for number in each) == list(range(2, 2 + 320))
+    assert verify(path).ok
 
 
 async def test_more_than_a_batch_keeps_its_order(ledger: Ledger, path: Path) -> None:

@@ -12,16 +12,24 @@ from pathlib import Path
 from runner.audit.ledger.ledger import Ledger
 
 WRITERS = 8
+PARTS = 3
+"""Entries that each writer asks for together, in this order."""
 
 
 async def write(ledger: Ledger, mark: str, writer: int) -> None:
     number = 0
     while True:
         number += 1
-        text = f"{mark}-{writer}-{number}"
-        seq = await ledger.append("opened", "", {"text": text, "ballast": "x" * (number * 37 % 9000)})
-        sys.stdout.write(f"{seq} {text}\n")
-        sys.stdout.flush()
+        group = f"{mark}-{writer}-{number}"
+        await asyncio.gather(*(one(ledger, f"{group}-{part}", number, last=part == PARTS - 1) for part in range(PARTS)))
+
+
+async def one(ledger: Ledger, text: str, number: int, *, last: bool) -> None:
+    """Write an entry, which waits for the last one of its group, and say that it is written."""
+    body = {"text": text, "ballast": "x" * (number * 37 % 9000)}
+    seq = await ledger.append("opened", "", body, can_wait=not last)
+    sys.stdout.write(f"{seq} {text}\n")
+    sys.stdout.flush()
 
 
 async def main(path: Path, mark: str) -> None:

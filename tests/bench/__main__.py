@@ -1,19 +1,27 @@
-"""`python -m tests.bench [--list] [name ...]`: measures, prints a table, and writes build/bench.json."""
+"""`python -m tests.bench [--list] [name ...]`: measures, prints a table, and writes build/bench.json.
+
+Where all is measured, the page of the help on speed is made of it.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import platform
 import shutil
 import sys
+import time
 from contextlib import nullcontext
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
+
 from app.demo.screen import PROGRAMS, virtual_screen
+from tests.bench import speed_page
 from tests.bench.row import Row, attempt
 
 if TYPE_CHECKING:
@@ -50,7 +58,6 @@ MODULES = (
 )
 WINDOWS = {"first_window", "window", "review", "prompt", "idle"}
 """Those that need a display."""
-RESULT = Path("build/bench.json")
 
 
 def main(arguments: list[str]) -> int:
@@ -74,6 +81,8 @@ def main(arguments: list[str]) -> int:
                 rows.append(row)
                 print(f"  {row.name}: {row.value:.2f} {row.unit} {_outcome(row)}", file=sys.stderr, flush=True)
     _report(rows, before, _load())
+    if not wanted.names:
+        speed_page.PAGE.write_text(speed_page.page(json.loads(speed_page.RESULT.read_text())), "utf-8")
     return int(any(row.failed for row in rows))
 
 
@@ -97,10 +106,23 @@ def _report(rows: list[Row], before: str, after: str) -> None:
         figures = "" if row.failed or row.skipped else f"{row.value:10.2f} {row.unit:12}"
         floor = "" if row.floor is None else f"{row.floor:10.2f} {row.ratio or 0.0:7.2f}x"
         print(f"{row.name:{width}} {figures:23} {floor:19} {row.goal:>12} {_outcome(row)}".rstrip())
-    RESULT.parent.mkdir(exist_ok=True)
+    speed_page.RESULT.parent.mkdir(exist_ok=True)
     told = [asdict(row) | {"ratio": row.ratio, "goal": row.goal, "met": row.met} for row in rows]
-    machine = {"cores": os.cpu_count(), "load_before": before, "load_after": after}
-    RESULT.write_text(json.dumps(machine | {"rows": told}, indent=1) + "\n")
+    loads = {"load_before": before, "load_after": after}
+    speed_page.RESULT.write_text(json.dumps(_machine() | loads | {"rows": told}, indent=1) + "\n")
+
+
+def _machine() -> dict[str, object]:
+    """Return when and where this was measured."""
+    processors = [line.partition(": ")[2] for line in Path("/proc/cpuinfo").read_text().splitlines()
+                  if line.startswith("model name")]  # fmt: skip
+    return {
+        "date": time.strftime("%d %B %Y", time.gmtime()).lstrip("0"),
+        "processor": processors[0] if processors else platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(psutil.virtual_memory().total / 2**30),
+        "system": f"Linux {platform.release().partition('-')[0]}, Python {platform.python_version()}",
+    }
 
 
 def _outcome(row: Row) -> str:

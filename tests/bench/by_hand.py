@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,8 +25,6 @@ class Times:
 
     first: float
     """Until the first output."""
-    ended: float
-    """Until the container's first process has ended, by its own machine's account; 0 when nobody looked."""
     gone: float
     """Until the container has ended and is removed."""
 
@@ -64,16 +60,7 @@ async def warm(url: str, like: Shape, job: Job) -> Times:
     said = b""
     while MARK + words.interpreter.encode() + b":R" not in said:
         said += await stream.read()
-    first = ended = 0.0
-    pid = (await raw_api.ask(url, "GET", f"/containers/{container}/json"))["State"]["Pid"]
-
-    def note() -> None:
-        nonlocal ended
-        ended = time.perf_counter() - begun
-        loop.remove_reader(process)
-
-    loop, process = asyncio.get_running_loop(), os.pidfd_open(pid)
-    loop.add_reader(process, note)
+    first = 0.0
     begun = time.perf_counter()
     await stream.write(starter.orders(job))
     while data := await stream.read():
@@ -82,5 +69,4 @@ async def warm(url: str, like: Shape, job: Job) -> Times:
     await raw_api.ask(url, "POST", f"/containers/{container}/wait")
     await stream.close()
     await raw_api.ask(url, "DELETE", f"/containers/{container}", force="1", v="1")
-    os.close(process)
-    return Times(first * 1e3, ended * 1e3, (time.perf_counter() - begun) * 1e3)
+    return Times(first * 1e3, (time.perf_counter() - begun) * 1e3)

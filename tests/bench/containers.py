@@ -76,7 +76,6 @@ def _compared(kind: Isolation, rounds: list[Round]) -> list[Row]:
     hand, warm = median(each.hand.gone for each in rounds), median(each.warm.gone for each in rounds)
     first_hand, first = median(each.hand.first for each in rounds), median(each.warm.first for each in rounds)
     by_hand_gain = raw / hand
-    ended = median(each.hand.ended for each in rounds)
     return [
         _row(f"{kind} run, cold (p50)", cold, raw, 1.15),
         _row(f"{kind} run, warm, submit to exit and removed (p50)", warm, hand, 1.25),
@@ -88,13 +87,6 @@ def _compared(kind: Isolation, rounds: list[Round]) -> list[Row]:
             hand,
             at_most=0.25,
             note=f"by hand {first_hand:.2f} ms",
-        ),
-        Row(
-            f"{kind} by hand, warm, until its process has ended (p50)",
-            ended,
-            "ms",
-            hand,
-            note="the rest is the engine's",
         ),
         # What a warm container saves is the engine's affair; ours is to lose little of it.
         Row(f"{kind} run, cold over warm", cold / warm, "x", by_hand_gain, at_least=0.85),
@@ -129,7 +121,7 @@ async def _watched(sandbox: ContainerSandbox) -> Times:
         await asyncio.sleep(0.001)
     first = time.perf_counter() - begun
     await run.finished()
-    return Times(first * 1e3, 0.0, (time.perf_counter() - begun) * 1e3)
+    return Times(first * 1e3, (time.perf_counter() - begun) * 1e3)
 
 
 async def _raw(client: EngineClient, shape: Shape, name: str) -> None:

@@ -41,32 +41,17 @@ class Frame(opening.Frame):
 opening.Frame = Frame
 sys.exit(opening.main())
 """
-FILLED = """
-import sys
-sys.argv = ["assent"]
-from app.start import opening
-class Opening(opening.Opening):
-    def furnish(self):
-        console = super().furnish()
-        console.window.painted.connect(lambda: print("painted", flush=True))
-        return console
-opening.Opening = Opening
-sys.exit(opening.main())
-"""
 
 
 def rows() -> list[Row]:
     bare: list[float] = []
     frame: list[float] = []
-    filled: list[float] = []
     for _ in range(ROUNDS):
         bare.append(painted((sys.executable, "-c", BARE)))
         frame.append(painted((sys.executable, "-c", FRAME)))
-        filled.append(painted((sys.executable, "-c", FILLED)))
-    floor, value, full = statistics.median(bare), statistics.median(frame), statistics.median(filled)
+    floor, value = statistics.median(bare), statistics.median(frame)
     return [
         Row("first window painted (p50)", value, "ms", floor, at_most=1.6),
-        Row("window painted with all that is in it (p50)", full, "ms", floor, note="no goal; for the eye"),
     ]
 
 

@@ -205,9 +205,7 @@ def _removing(path: Path, note: str) -> Iterator[Row]:
             (last,) = connection.execute("SELECT max(arrived_at) FROM requests").fetchone()
             middle = "SELECT arrived_at FROM requests WHERE seq >= ? ORDER BY seq LIMIT 1"
             (half,) = connection.execute(middle, (ENTRIES // 2,)).fetchone()
-        began = time.perf_counter()
         plan = planned(places.ledger, RetentionRule((last - half) / DAY), places, now=last)
-        yield Row("figures of what would be removed", time.perf_counter() - began, "s", note=note)
         began = time.perf_counter()
         asyncio.run(_remove(places, plan))
         removing = time.perf_counter() - began

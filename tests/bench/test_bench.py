@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import shutil
 import sys
+from dataclasses import asdict
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 
 import tests.bench.__main__ as bench
-from tests.bench import unseen
+from tests.bench import speed_page, unseen
 from tests.bench.row import Row, attempt, received, skip
 
 if TYPE_CHECKING:
@@ -69,7 +72,8 @@ def measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., in
         monkeypatch.setattr(bench, "MODULES", tuple(parts))
         return bench.main(list(arguments))
 
-    monkeypatch.setattr(bench, "RESULT", tmp_path / "build" / "bench.json")
+    monkeypatch.setattr(speed_page, "RESULT", tmp_path / "build" / "bench.json")
+    monkeypatch.setattr(speed_page, "PAGE", tmp_path / "speed.md")
     monkeypatch.setattr(bench.shutil, "which", lambda _name: None)
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
@@ -100,10 +104,68 @@ def test_one_that_fails_loses_no_other_and_decides_the_exit_code(
     assert "skipped: there is no display" in table
     assert "<= 3x met" in table
     assert "load average before" in table
-    rows = json.loads(bench.RESULT.read_text())["rows"]
+    rows = json.loads(speed_page.RESULT.read_text())["rows"]
     assert [row["name"] for row in rows] == ["broken", "absent", "window", "good"]
     assert rows[-1]["met"] is True
     assert rows[-1]["ratio"] == 2.0
+
+
+def _runs(name: str = "local run, python, bubblewrap (p50)") -> list[Row]:
+    return [Row(name, 55.5, "ms", 37.0, at_most=1.5)]
+
+
+def test_a_whole_run_makes_the_page_of_the_help_and_says_when_and_where(measure: Callable[..., int]) -> None:
+    assert measure(runs=_runs, absent=_away) == 0
+    page = speed_page.PAGE.read_text("utf-8")
+    assert "| Python in the local sandbox | 55.5 ms | 37 ms, the interpreter, no sandbox | 1.50x |" in page
+    assert f"{os.cpu_count()} processors" in page and "Load average before" in page
+    assert "\nNot measured in that run: Python in Docker, a fresh container;" in page
+    assert "## The window" not in page, "a part of which nothing was measured"
+    assert measure("runs", runs=lambda: _runs("other")) == 0
+    assert speed_page.PAGE.read_text("utf-8") == page, "one that measured a part makes no page"
+
+
+def _result(*rows: Row, load: str = "0.1 0.2 0.3") -> dict[str, object]:
+    made = [asdict(row) for row in rows]
+    of = {"date": "1 May 2030", "processor": "some", "cores": 4, "memory_gb": 8, "system": "Linux 6"}
+    return {**of, "load_before": load, "load_after": "9 9 9", "rows": made}
+
+
+def test_a_row_whose_floor_is_ours_stands_the_right_way_round() -> None:
+    page = speed_page.page(_result(Row("llm-sandbox on docker, cold, until removed", 3000.0, "ms", 600.0)))
+    assert "beside llm-sandbox | 600 ms | 3,000 ms, llm-sandbox, until removed | 0.20x |" in page
+
+
+def test_a_row_that_failed_has_no_figure() -> None:
+    page = speed_page.page(_result(Row("search of the history", failed="it broke", at_most=1.0)))
+    assert "| A search" not in page and "A search of the history." in " ".join(page.split())
+
+
+def test_a_busy_machine_is_said() -> None:
+    assert "had other work" in " ".join(speed_page.page(_result(load="2.5 1 1")).split())
+    assert "other work" not in speed_page.page(_result(load="1.5 1 1"))
+
+
+def test_the_page_takes_only_rows_that_are_measured() -> None:
+    """By the texts of the calls: a row that is renamed would leave the page unnoticed."""
+    texts: list[str] = []
+    for file in speed_page.Path(bench.__file__).parent.glob("*.py"):
+        if not file.name.startswith("test_"):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if isinstance(node, ast.JoinedStr):
+                    parts = (re.escape(one.value) if isinstance(one, ast.Constant) else ".+" for one in node.values)
+                    texts.append("".join(parts))
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    texts.append(re.escape(node.value) if file.name != "speed_page.py" else "-")
+    of_rows = [text for text in texts if text != ".+" and not text.startswith(".+.+")]
+    for part in speed_page.PARTS:
+        for line in part.lines:
+            assert any(re.fullmatch(text, line.row) for text in of_rows), line.row
+
+
+def test_the_page_of_the_help_is_one_of_a_run() -> None:
+    text = speed_page.PAGE.read_text("utf-8")
+    assert text.startswith(speed_page.HEAD) and "\nMeasured on " in text and text.count(speed_page.HOW) == 1
 
 
 def test_what_cannot_be_measured_here_is_no_failure(measure: Callable[..., int]) -> None:

@@ -18,7 +18,6 @@ from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
-from runner.sandbox.local import copying
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -54,12 +53,10 @@ async def _rows() -> list[Row]:
             for number in range(ROUNDS):  # in turn, so that both meet the same machine
                 for house in (with_undo, without)[:: 1 if number % 2 else -1]:
                     (found if house is with_undo else floor).append(await house.approved())
-            copy = await with_undo.copy()
     name = f"kept sandbox of {FILES:,} files, approval to answer"
     return [
         Row(f"{name}, with Undo (p50)", median(found) * 1e3, "ms", median(floor) * 1e3, at_most=1.1,
             note="the copy is made while the person reads"),
-        Row(f"copy of {FILES:,} files for Undo", copy * 1e3, "ms", note="beside the run, not in it"),
     ]  # fmt: skip
 
 
@@ -91,13 +88,6 @@ class _House:
         answer = await self._call(Submission("bench", Tool.CODE_EXECUTE, Language.PYTHON, CHANGE, sandbox_id=self._id))
         assert answer.result is not None and answer.result.exit_code == 0, answer
         return time.perf_counter() - self._approved
-
-    async def copy(self) -> float:
-        """Seconds for one copy, by itself."""
-        workspace = next((self._root / "runs").glob("run-*/workspace"))
-        begun = time.perf_counter()
-        (await asyncio.to_thread(copying.copy, str(workspace), self._root, ())).close()
-        return time.perf_counter() - begun
 
     async def aclose(self) -> None:
         await self.engine.close("measured")

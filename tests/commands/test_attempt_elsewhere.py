@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from runner.sandbox.remote import processes
 from runner.sandbox.remote.sandbox import E2BSandbox
 from runner.system.places import Places
 from runner.work import deed_log, lockdown
+from runner.workspace import returning
 from runner.workspace.working_copy import WorkingCopy, all_below
 from tests.commands.test_attempt import Typing
 from tests.e2b_server.server import KEY, Loopback
@@ -109,8 +111,10 @@ def test_it_runs_there_and_its_changes_are_applied_and_undone_here(
     assert after == {path: text for path, text in before.items() if path != "src/a.py"}, "the secret is as it was"
     assert not (project / "up").is_symlink(), "what leads out of the project needs a word of its own"
     (copy,) = copies()
-    assert f"? src/.env  ! {attempt_elsewhere.returning.NOT_SENT}" in said
-    assert copy.sandbox.startswith(f"E2B at {server.url[7:]}, promised by E2B: 2 files sent, ")
+    assert f"? src/.env  ! {returning.NOT_SENT}" in said
+    assert copy.sandbox.startswith(
+        f"E2B at {server.url[7:]}, promised by E2B: 2 files of the project, 18 B; 2 that may hold a secret stay here, "
+    )
     assert copy.code == 3
     assert cli.main(["work", "undo", copy.name]) == 0
     assert look(project) == before
@@ -124,9 +128,11 @@ def test_what_leaves_is_said_and_nothing_else_does(
     out, said = capfd.readouterr()
     assert out == "a 'b'\n"
     assert f"{server.url[7:]} would get" in said
-    assert "2 files, " in said and ": .gitignore, src/a.py\n" in said
+    assert "  2 files of the project, 18 B; 2 that may hold a secret stay here\n" in said
+    assert "Stays here, as it may hold a secret, until you include it:" in said
+    assert re.search(r" 19 B +\.env \(by its name\)\n", said) and re.search(r"\n +5 B +\.gitignore\n", said)
     assert "the command: printenv MINE\n" in said and "the variables MINE\n" in said
-    assert "Not sent, as its name says that it holds secrets (--include PATH sends one): .env, src/.env\n" in said
+    assert "What stays behind as it may hold a secret is sent with --include PATH.\n" in said
     everything = sent(server)
     assert b"print(6 * 7)" in everything
     for never in (SECRET, os.uname().nodename, str(project), "[core]"):
@@ -141,7 +147,7 @@ def test_what_leaves_is_said_and_nothing_else_does(
     [
         (("make",), "Nothing was sent: nobody can be asked here. Add --send."),
         (("--send", "--show", "/etc", "make"), "Another machine sees nothing but what is sent to it."),
-        (("--send", "--include", "out/o", "make"), "out/o is none of the files that git would take."),
+        (("--send", "--include", "out/o", "make"), "out/o is none of the files that stay behind."),
         (("--send", "--env", "A B", "make"), "cannot be handed on as a variable of a shell"),
     ],
 )
@@ -296,12 +302,31 @@ def test_a_sandbox_or_a_stream_that_is_lost_in_the_middle_leaves_the_project(
     monkeypatch.setattr(attempt_elsewhere._Printed, "news", lost)
     assert tried("--send", "--apply", "sh", "-c", f"echo n >new; echo begun; sleep {HANGS}") == 1
     noted = "".join(one.read_text() for one in (Places.standard().work / deed_log.FOLDER).rglob("*") if one.is_file())
-    assert f"E2B at {server.url[7:]}, promised by E2B: 2 files sent" in noted, "that they left is in the history"
+    assert f"E2B at {server.url[7:]}, promised by E2B: 2 files of the project" in noted, (
+        "that they left is in the history"
+    )
     said = capfd.readouterr().err
     assert "What it changed there is lost: the sandbox does not answer any more. The folder stays as it was." in said
     assert look(project) == before
     assert not copies()
     assert not server.boxes
+
+
+def test_a_sandbox_that_could_not_be_removed_is_named(
+    server: Loopback, project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It went on, and cost, without a word."""
+    fetched = copying.copy
+
+    async def and_then_it_fails(*given: object) -> object:
+        found = await fetched(*given)  # type: ignore[arg-type]
+        server.fail("sandboxes", "500")
+        return found
+
+    monkeypatch.setattr(copying, "copy", and_then_it_fails)
+    assert tried("--send", "--apply", "sh", "-c", "echo n >new") == 0
+    assert (project / "new").read_text() == "n\n", "what came back is worth no less for that"
+    assert "did not answer when the sandbox was to be removed: it ends by itself within 5" in capfd.readouterr().err
 
 
 def test_ctrl_c_ends_it_there_and_its_changes_come_back(
@@ -331,12 +356,36 @@ def test_a_console_that_is_killed_leaves_nothing_there_and_nothing_half_here(ser
         assert console.stdout is not None
         assert console.stdout.readline() == b"begun\n"
         console.kill()
-    assert len(server.boxes) == 1, "it goes on, and costs"
     assert look(project) == before
     (copy,) = copies()
     assert not copy.changes().changes
+    # A process beside it removes what would go on, and cost; nobody has to start Assent for that.
+    assert server.emptied(HANGS)
+    noted = "".join(one.read_text() for one in (Places.standard().work / deed_log.FOLDER).rglob("*") if one.is_file())
+    assert '"work-sent"' in noted and '"src/a.py"' in noted and f"E2B at {server.url[7:]}" in noted
+
+
+def test_what_nobody_removed_at_once_is_found_by_the_next(
+    server: Loopback, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [sys.executable, "-c", LEAVES, "try", "--sandbox", "e2b", "--send", "--apply", "sh", "-c"]
+    words.append(f"echo begun; sleep {HANGS}")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as console:
+        assert console.stdout is not None
+        assert console.stdout.readline() == b"begun\n"
+        console.kill()
+    assert len(server.boxes) == 1, "it goes on, and costs"
     assert tried("--send", "--discard", "true") == 0
     assert not server.boxes, "found by its metadata"
+
+
+LEAVES = """
+import contextlib, sys
+from runner.commands import attempt_elsewhere, cli
+attempt_elsewhere.removed_after_kill = lambda _service: contextlib.nullcontext()
+sys.exit(cli.main(sys.argv[1:]))
+"""
 
 
 # ---- a service that lies about what came back ----

@@ -17,7 +17,7 @@ import pytest_asyncio
 from runner.assembly import build, open_engine
 from runner.commands import cli
 from runner.commands.run import _told
-from runner.gateway import snippets
+from runner.gateway import own_command, snippets
 from runner.gateway.live import Received
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
@@ -279,8 +279,8 @@ def test_what_did_not_succeed_never_ends_with_0() -> None:
 
 
 def test_a_command_with_blanks_in_its_path_stays_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snippets.installed, "command", lambda: "/opt/a folder/assent")
-    given = snippets.configurations("x", "TOKEN", "http://127.0.0.1:1/mcp", snippets.own_command())
+    monkeypatch.setattr(own_command.installed, "command", lambda: "/opt/a folder/assent")
+    given = snippets.configurations("x", "TOKEN", "http://127.0.0.1:1/mcp", own_command.own_command())
     texts = [one.text for one in given if "a folder" in one.text]
     assert len(texts) == 6
     assert json.loads(texts[0])["mcpServers"]["assent"]["command"] == "/opt/a folder/assent"

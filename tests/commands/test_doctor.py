@@ -18,7 +18,7 @@ from runner.clients.known import BY_ID
 from runner.commands import doctor, fixes
 from runner.commands.check import Check, State
 from runner.commands.doctor import DIRECT, DOCKER, GVISOR, examine
-from runner.gateway import address_file, snippets
+from runner.gateway import address_file, own_command
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
 from runner.model.request import BROUGHT, Isolation, Language
@@ -552,10 +552,10 @@ def test_an_old_gvisor_of_docker_is_replaced_by_a_recent_one(monkeypatch: pytest
     ],
 )
 def test_a_fix_names_assent_as_a_shell_finds_it(monkeypatch: pytest.MonkeyPatch, fix: str, typed: str) -> None:
-    monkeypatch.setattr(snippets, "own_program", lambda: "/a/assent")
+    monkeypatch.setattr(own_command, "own_program", lambda: "/a/assent")
     check = Check("It", State.WARN, "", fix)
     for found, expected in ((None, typed), ("/another/assent", typed), ("/a/assent", fix)):
-        monkeypatch.setattr(snippets.shutil, "which", lambda _name, found=found: found)
+        monkeypatch.setattr(fixes.shutil, "which", lambda _name, found=found: found)
         assert fixes.as_typed(check)[0].fix == expected
 
 

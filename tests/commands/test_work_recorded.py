@@ -28,6 +28,7 @@ from runner.work.log import NAME
 from runner.workspace.working_copy import WorkingCopy
 from tests.engine.test_at_work import FakeProgram
 from tests.engine.test_work_deeds import recorded
+from tests.patience import HANGS
 from tests.workspace.trees import make
 from tests.workspace.trees import work as working
 
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.workspace.change import ProjectChange
-
-HANGS = 60.0
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox.contract import Bounds, Collect, Job
-from runner.system.tasks import spawn
 from tests.contract.conftest import alike, job
-from tests.patience import HANGS, TRIES
+from tests.gaps import gaps
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,25 +91,25 @@ def test_bounds_hold(lab: Lab, tmp_path: Path) -> None:
 
 
 @alike
-def test_many_megabytes_come_whole_and_the_loop_continues(lab: Lab, tmp_path: Path) -> None:
+def test_many_megabytes_come_whole_and_the_loop_continues(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What comes later than this is left out: on a busy machine that may be a file.
+    monkeypatch.setattr("runner.sandbox.container.collecting.SECONDS", HANGS)
     code = "import os\nfor n in range(4): open(f'f{n}', 'wb').write(os.urandom(10_000_000))"
     wanted = job(code, disk_mb=64, collect=Collect(tmp_path))
 
     async def body(wanted: Job) -> tuple[Result, float]:
-        run = await lab.sandbox.start(wanted, lambda _usage: None)
-        loop, longest = asyncio.get_running_loop(), 0.0
-        end = spawn("end", run.finished())
-        while not end.done():
-            before = loop.time()
-            await asyncio.sleep(0.005)
-            longest = max(longest, loop.time() - before)
-        return await end, longest
+        """Return what came, and how many seconds of the processor the loop was held by one step at most.
 
-    for _ in range(TRIES):
-        result, longest = asyncio.run(body(wanted))
-        if longest < 0.5:
-            break
-    assert names(result) == ["f0", "f1", "f2", "f3"]
+        Seconds of the clock would say as much of a machine that stands still.
+        """
+        run = await lab.sandbox.start(wanted, lambda _usage: None)
+        async with gaps() as found:
+            return await run.finished(), found.worst
+
+    result, longest = asyncio.run(body(wanted))
+    assert names(result) == ["f0", "f1", "f2", "f3"], result.files_left_out
     for file in result.files:
         assert hashlib.sha256((tmp_path / file.sha256).read_bytes()).hexdigest() == file.sha256
     assert longest < 0.5

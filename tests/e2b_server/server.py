@@ -87,6 +87,7 @@ class Loopback:
         self.ahead = 0
         """Seconds by which its clock is ahead of ours."""
         self.lock = threading.RLock()
+        self._emptied = threading.Condition()
         self.through: set[socket.socket] = set()
         """Connections of clients that are passed through to a sandbox."""
         self._root = Path(tempfile.mkdtemp(prefix="e2b-", dir="/tmp"))
@@ -175,7 +176,14 @@ class Loopback:
         box.process.kill()
         box.process.wait()
         shutil.rmtree(box.folder, ignore_errors=True)
+        with self._emptied:
+            self._emptied.notify_all()
         return True
+
+    def emptied(self, seconds: float) -> bool:
+        """Wait until there is no sandbox; whether that came in time."""
+        with self._emptied:
+            return self._emptied.wait_for(lambda: not self.boxes, seconds)
 
 
 def _bubblewrap(folder: Path, *, on: bool) -> list[str]:

@@ -233,10 +233,10 @@ async def test_a_ledger_that_cannot_be_written_approves_nothing(stage: Stage, mo
     written = Ledger.append
     full = [True]
 
-    async def append(self: Ledger, kind: str, request_id: str, body: dict[str, object]) -> int:
+    async def append(self: Ledger, kind: str, request_id: str, body: dict[str, object], **how: bool) -> int:
         if full[0]:
             raise LedgerFailed("The disk is full.", "Free some space.")
-        return await written(self, kind, request_id, body)
+        return await written(self, kind, request_id, body, **how)
 
     monkeypatch.setattr(Ledger, "append", append)
     monkeypatch.setattr("runner.engine.foundation.recorder.RETRY_SECONDS", 0.01)
@@ -252,6 +252,28 @@ async def test_a_ledger_that_cannot_be_written_approves_nothing(stage: Stage, mo
     assert stage.phases(ticket.request_id)[-2:] == ["denied", "closed"]
     decided = [event for event in stage.heard if isinstance(event, RequestDecided)]
     assert [event.decision.verdict for event in decided] == [Verdict.DENIED]
+
+
+async def test_a_disk_that_is_full_once_more_is_asked_leaves_an_approval_as_it_is_written(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The approval is on the disk, and the step after it is not: nothing runs, and what was decided stays decided."""
+    ticket = await stage.asked()
+    written = Ledger.append
+    full = [True]
+
+    async def append(self: Ledger, kind: str, request_id: str, body: dict[str, object], **how: bool) -> int:
+        if full[0] and kind == "running":
+            await stage.until(lambda: any(isinstance(event, RequestDecided) for event in stage.heard))
+            raise LedgerFailed("The disk is full.", "Free some space.")
+        return await written(self, kind, request_id, body, **how)
+
+    monkeypatch.setattr(Ledger, "append", append)
+    assert stage.approve(ticket) == ""
+    answer = await ticket.answered(HANGS)
+    assert answer is not None and answer.result is not None and "disk is full" in answer.result.error
+    assert stage.sandbox.runs == []
+    assert stage.phases(ticket.request_id)[-3:] == ["approved", "finished", "closed"]
 
 
 async def test_the_windows_of_two_requests_do_not_wait_for_each_other(stage: Stage) -> None:

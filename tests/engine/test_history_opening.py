@@ -206,10 +206,10 @@ async def test_a_disk_that_was_full_is_written_again_without_a_call(
     ticket = await start.asked()
     append, full = Ledger.append, [True]
 
-    async def fail(self: Ledger, kind: str, request_id: str, body: dict[str, object]) -> int:
+    async def fail(self: Ledger, kind: str, request_id: str, body: dict[str, object], **how: bool) -> int:
         if full[0]:
             raise LedgerFailed("The disk is full.", "Free some space.")
-        return await append(self, kind, request_id, body)
+        return await append(self, kind, request_id, body, **how)
 
     monkeypatch.setattr(Ledger, "append", fail)
     denied = await (await start.engine.submit(HELLO)).answered(None)

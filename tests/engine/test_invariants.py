@@ -159,14 +159,16 @@ class House(RuleBasedStateMachine):
         self._written = Ledger.append
         machine = self
 
-        async def append(ledger: Ledger, kind: str, request_id: str, body: Mapping[str, object]) -> int:
+        async def append(
+            ledger: Ledger, kind: str, request_id: str, body: Mapping[str, object], *, can_wait: bool = False
+        ) -> int:
             assert machine.pen is not None
             await machine.pen.wait()
             if machine.broken:
                 raise LedgerFailed("The disk is full.", "Free some space.")
             machine.writing += 1
             try:
-                return await machine._written(ledger, kind, request_id, body)
+                return await machine._written(ledger, kind, request_id, body, can_wait=can_wait)
             finally:
                 machine.writing -= 1
 

@@ -265,10 +265,10 @@ async def test_what_cannot_be_recorded_is_neither_shown_nor_handed_over(
     first, outcome = await stage.rehearsed()
     real = stage.engine._recorder.append
 
-    async def failing(kind: str, request_id: str, body: dict[str, object]) -> None:
+    async def failing(kind: str, request_id: str, body: dict[str, object], **how: bool) -> None:
         if kind in ("released", "rehearsed"):
             raise LedgerFailed("The disk is full.", "Free disk space.")
-        await real(kind, request_id, body)
+        await real(kind, request_id, body, **how)
 
     monkeypatch.setattr(stage.engine._recorder, "append", failing)
     assert stage.hand_over(first, outcome) == ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.errors import KnownError
-from runner.model.request import CARRIED, Isolation, Language, Limits, Request, Tool
+from runner.model.request import PROMISED, Isolation, Language, Limits, Request, Tool
 from runner.model.result import Outcome
 from runner.sandbox.contract import Job, NotPermitted
 from runner.sandbox.output import Stream
@@ -25,6 +25,7 @@ from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
+    from pathlib import Path
 
     from runner.engine.work.layers import OpenLayer, SessionLayers
     from runner.model.result import Result
@@ -46,13 +47,16 @@ def server() -> Iterator[Loopback]:
 
 @asynccontextmanager
 async def elsewhere(
-    server: Loopback, session: Session, quota: Quota | None = None
+    server: Loopback, session: Session, quota: Quota | None = None, included: tuple[str, ...] = ()
 ) -> AsyncIterator[tuple[E2BSandbox, SessionLayers, OpenLayer]]:
+    """A layer that is open for a run, of which the files that are there now were approved to be sent."""
     sandbox = E2BSandbox(Service(api_url=server.url, sandbox_url=server.url, key=KEY), quota)
     (session.copy.shown / "f").unlink()  # a pipe, which nobody sends
     (session.copy.shown / ".env").write_text("SECRET")
     with session.running() as layers:
-        async with layers.entered(session.work, lambda: None) as opened:
+        sends = await layers.sends(Isolation.E2B, session.work)
+        assert sends is not None
+        async with layers.entered(session.work, lambda: None, sends.including(included)) as opened:
             try:
                 yield sandbox, layers, opened
             finally:
@@ -73,34 +77,63 @@ async def test_the_code_sees_the_project_there_and_its_changes_land_in_the_layer
 ) -> None:
     async with elsewhere(server, session) as (sandbox, layers, opened):
         asked = await layers.protections(sandbox, session.work)
-        assert asked == await layers.protections(sandbox, session.work, opened)
-        (words,) = [one for one in asked if one.startswith(CARRIED)]
-        assert words.endswith(", without .env")
-        request = Request("1", "claude", Tool.CODE_EXECUTE, 0.0, isolation=Isolation.E2B, protections=asked)
-        assert (request.sent_to, request.files_sent) == (server.url[7:], words.removeprefix(CARRIED))
+        assert asked[0] == f"{PROMISED}{server.url[7:]}"
+        sends = await layers.sends(Isolation.E2B, session.work)
+        assert sends is not None and [one.file.name for one in sends.behind] == [".env"]
+        request = Request("1", "claude", Tool.CODE_EXECUTE, 0.0, isolation=Isolation.E2B, sends=sends)
+        assert request.files_sent.endswith("; 1 that may hold a secret stays here")
+        assert await layers.sends(Isolation.LOCAL, session.work) is None
         result = await ran(sandbox, opened, "cat a; ls -A; echo n >new; rm b; echo there >.env")
         assert result.outcome is Outcome.FAILED and f".env {returning.NOT_SENT}" in result.error, result
         assert result.stdout.startswith("a\n") and "SECRET" not in result.stdout
         assert set(asked) <= set(result.meta.protections)
         assert result.meta.rented_seconds > 0
         assert (session.copy.shown / ".env").read_text() == "SECRET"
-        async with layers.entered(session.work, lambda: None) as again:
+        now = await layers.sends(Isolation.E2B, session.work)
+        async with layers.entered(session.work, lambda: None, now) as again:
             assert (await ran(sandbox, again, "cat new")).stdout == "n\n", "a second run sees what the first has done"
     found = {one.path: one.how.value for one in session.copy.changes().changes}
     assert (found[b"new"], found[b"b"]) == ("added", "deleted")
     assert (session.copy.project / "b").exists() and not (session.copy.project / "new").exists()
 
 
-async def test_another_list_than_the_one_that_was_seen_is_not_sent(server: Loopback, session: Session) -> None:
-    async with elsewhere(server, session) as (sandbox, layers, opened):
-        asked = await layers.protections(sandbox, session.work)
-        (session.copy.shown / "put there meanwhile").write_text("x")
-        now = await layers.protections(sandbox, session.work, opened)
-        assert [one for one in asked if one not in now], "the run is refused for that (runs.py)"
-        # What was compared is what is sent, whatever comes after.
-        (session.copy.shown / "put there after that").write_text("x")
-        result = await ran(sandbox, opened, "ls -A")
-        assert "put there meanwhile" in result.stdout and "put there after that" not in result.stdout
+async def test_what_a_person_included_is_sent_and_nothing_else_that_may_hold_a_secret(
+    server: Loopback, session: Session
+) -> None:
+    (session.copy.shown / "token.txt").write_text("OTHER")
+    async with elsewhere(server, session, included=(".env",)) as (sandbox, _, opened):
+        assert (await ran(sandbox, opened, "cat .env; ls token.txt 2>&1")).stdout.startswith("SECRETls: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda top: (top / "put there").write_text("x"), "put there came"),
+        (lambda top: (top / "a").write_text("longer\n"), "a is not as it was"),
+        (lambda top: (top / "a").write_text("A\n"), "a is not as it was"),
+        (lambda top: (top / "a").chmod(0o755), "a is not as it was"),
+        (lambda top: ((top / "a").unlink(), (top / "a").symlink_to("/etc/passwd")), "a is not as it was"),
+        (lambda top: ((top / "a").unlink(), os.mkfifo(top / "a")), "a is no file that can be sent any more"),
+        (lambda top: (top / "a").unlink(), "a is no file that can be sent any more"),
+        (lambda top: (top / "a").write_text("key = AKIA" + "IOSFODNN7EXAMPLE\n"), "a is not as it was"),
+    ],
+)
+async def test_what_is_not_as_it_was_approved_is_not_sent(
+    server: Loopback, session: Session, change: Callable[[Path], object], why: str
+) -> None:
+    async with elsewhere(server, session) as (sandbox, _, opened):
+        await sandbox.check()
+        server.seen.clear()
+        change(session.copy.shown)
+        with pytest.raises(KnownError, match=f"since this was asked.*{why}|{why} since this was asked"):
+            await ran(sandbox, opened, "true")
+        assert not server.seen
+
+
+async def test_nothing_is_sent_that_nobody_approved(server: Loopback, session: Session) -> None:
+    async with elsewhere(server, session) as (sandbox, layers, _), layers.entered(session.work, lambda: None) as opened:
+        with pytest.raises(KnownError, match="Nobody has approved"):
+            await ran(sandbox, opened, "true")
 
 
 async def test_what_the_program_at_work_changes_meanwhile_stays(server: Loopback, session: Session) -> None:

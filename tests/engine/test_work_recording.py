@@ -112,13 +112,13 @@ async def test_what_cannot_be_written_is_recorded_later_and_once(
         program.log.add(command(number))
     really, left = Ledger.append, 2
 
-    async def append(self: Ledger, kind: str, request_id: str, body: Any) -> int:
+    async def append(self: Ledger, kind: str, request_id: str, body: Any, **how: bool) -> int:
         nonlocal left
         if kind.startswith("work-"):
             left -= 1
             if left < 0:
                 raise LedgerFailed("The disk is full.")
-        return await really(self, kind, request_id, body)
+        return await really(self, kind, request_id, body, **how)
 
     with monkeypatch.context() as patched:
         patched.setattr(Ledger, "append", append)
@@ -142,8 +142,8 @@ places = Places.under(Path(sys.argv[1]))
 really = Ledger.append
 
 
-async def append(self, kind, *rest):
-    number = await really(self, kind, *rest)
+async def append(self, kind, *rest, **how):
+    number = await really(self, kind, *rest, **how)
     if kind == "work-seen":
         os.kill(os.getpid(), signal.SIGKILL)
     return number

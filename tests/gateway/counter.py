@@ -36,7 +36,7 @@ class Terms:
     """The settings that intake and gateway read."""
 
     port: int = 0
-    supported_languages: tuple[str, ...] = ("python", "javascript", "shell")
+    languages: tuple[str, ...] = ("python", "javascript", "shell")
     hold_seconds: float = 50.0
     rate_per_minute: int = 60_000
     burst: int = 100_000

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AGENT = "tester"
-CLOSING_SECONDS = 10
 ERAS = ("legacy", "auto")
 """Modes of the SDK's client: the handshake era, and 2026-07-28."""
 VERSION = "2026-07-28"
@@ -151,8 +150,8 @@ def introduction() -> dict[str, Any]:
 
 @contextlib.contextmanager
 def unhurried() -> Iterator[None]:
-    """A gateway that is closed has as long as a busy machine needs: within a second there it is ended by force."""
-    with mock.patch.multiple(server, STOP_SECONDS=CLOSING_SECONDS, GRACE_SECONDS=CLOSING_SECONDS):
+    """A gateway that is closed has as long as a busy machine needs: within a second it would be ended by force."""
+    with mock.patch.multiple(server, STOP_SECONDS=HANGS, GRACE_SECONDS=HANGS):
         yield
 
 

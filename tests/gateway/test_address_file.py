@@ -16,7 +16,8 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 from runner.gateway import address_file
-from runner.gateway.snippets import configurations, own_command
+from runner.gateway.own_command import own_command
+from runner.gateway.snippets import configurations
 from runner.system.places import Places, variables
 from tests.gateway.house import opened
 from tests.gateway.stage import modern

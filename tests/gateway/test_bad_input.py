@@ -14,6 +14,7 @@ import pytest_asyncio
 from mcp.shared.exceptions import MCPError
 
 from runner.audit.ledger.verify import verify
+from runner.gateway.limits import HTTP_BURST
 from runner.identity.agents import Agents
 from runner.model.decision import Decider, Verdict
 from runner.model.events import CallsRefused
@@ -89,6 +90,10 @@ async def test_half_requests_keep_nobody_else_waiting(house: House) -> None:
 async def test_ten_thousand_messages_at_once(tmp_path: Path) -> None:
     """On 50 connections without waiting for replies: a few are taken, the rest refused; nobody else suffers."""
     async with opened(tmp_path, {"ASSENT_RATE_PER_MINUTE": "60", "ASSENT_BURST": "20"}) as house:
+        # The clock of the limits stands: on a slow machine they would let more through, the longer it takes.
+        limits = house.engine.parts._gateway._limits
+        now = limits._clock()
+        limits._clock = lambda: now
         calm = await house.engine.membership.add("calm")
         before = psutil.Process().memory_info().rss
         # A caller that does not wait has no turn either: else the last of them would have theirs in half an hour.
@@ -105,10 +110,11 @@ async def test_ten_thousand_messages_at_once(tmp_path: Path) -> None:
         replies = [status for some in await asyncio.gather(*flood) for status in some]
         assert len(replies) == 10_000
         assert set(replies) == {b"200", b"429"}
-        assert replies.count(b"429") > 5_000
+        assert replies.count(b"200") == HTTP_BURST
         assert psutil.Process().memory_info().rss - before < MEMORY
         await house.engine.close("The test is over.")
-        assert sum(event.count for event in house.heard if isinstance(event, CallsRefused)) > 9_900
+        refused = sum(event.count for event in house.heard if isinstance(event, CallsRefused))
+        assert refused >= 10_000 - 20, "no more are taken than may come at once"
         ledger = sqlite3.connect(house.engine.parts.places.ledger)
         (entries,) = ledger.execute("select count(*) from entries").fetchone()
         ledger.close()

@@ -16,8 +16,8 @@ from mcp.client.stdio import StdioServerParameters
 
 from runner.gateway import address_file, catalog
 from runner.gateway import bridge as carrier
+from runner.gateway.own_command import own_command
 from runner.gateway.server import Gateway
-from runner.gateway.snippets import own_command
 from runner.identity.agents import Agents
 from runner.system.offload import Aside
 from runner.system.places import Places

@@ -26,6 +26,7 @@ from app.history.panel import HistoryPanel
 from app.parts.notice import Tone
 from app.remembering.dialog import RememberDialog
 from app.settings.pin import PinDialog
+from app.start.language import dress
 from app.today.embedded import TodayInBrief, TodayLanes
 from app.today.panel import TodayPanel
 from app.today.spans import TimeSpan
@@ -60,6 +61,7 @@ from tests.gui.scenes import (
     network_scenes,
     opened,
     result_scenes,
+    sending_scenes,
     undo_scenes,
     why_scenes,
     work_scenes,
@@ -639,6 +641,7 @@ MORE: dict[str, Callable[[Scene], object]] = {
     **network_scenes.SCENES,
     **behaviour_scenes.SCENES,
     **result_scenes.SCENES,
+    **sending_scenes.SCENES,
     **decision_scenes.SCENES,
     **answered_scenes.ANSWERED,
     **first_scenes.FIRST,
@@ -703,6 +706,7 @@ def main() -> int:
     only = sys.argv[1] if len(sys.argv) > 1 else ""
     scenes = {**SCENES, **MORE}
     with in_loop(app := QApplication(sys.argv)):
+        dress(app)
         draw(app, only, OUT, scenes, SIZES)
         draw(app, only, OUT, scenes, SIZES[:1], large=True)
         openable = {name: scenes[name] for name in OPENABLE}

@@ -18,6 +18,7 @@ from runner.model.result import Outcome
 from runner.model.tool_facts import FACTS
 from runner.model.translation import SAMPLE
 from runner.model.verdict import Verb
+from runner.risk.explain.why import RAISING
 from runner.risk.rules.knowledge import table
 from runner.settings.declared import declared
 from runner.workspace.entry import TreeKind
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
-SENTENCES = "runner/model/sentence_translation.py"
+BESIDE = ("runner/model/sentence_translation.py", "runner/risk/explain/why_words.py")
+"""What is in the language of the window too, and not a part of it."""
 ONE, SEVERAL = frozenset({"tr", "to_translate"}), "plural"
 Text = tuple[str, str]
 """The English text, and its form for several; that is '' where there is but one."""
@@ -35,7 +37,7 @@ Text = tuple[str, str]
 def texts() -> Mapping[Text, list[str]]:
     """Return every text with the files that it is in."""
     found: dict[Text, list[str]] = defaultdict(list)
-    for file in (*sorted((ROOT / "app").rglob("*.py")), ROOT / SENTENCES):
+    for file in (*sorted((ROOT / "app").rglob("*.py")), *(ROOT / name for name in BESIDE)):
         place = file.relative_to(ROOT).as_posix()
         for text in texts_of(ast.parse(file.read_text("utf-8"))):
             if place not in found[text]:
@@ -82,10 +84,11 @@ def of_engine() -> tuple[tuple[str, str], ...]:
                 found.append(("runner/settings/declared.py", one.name.replace("_", " ").capitalize()))
             found += [("runner/settings/declared.py", c.capitalize()) for c in one.choices if c not in CHOICES]
     for facts in FACTS.values():
-        said = (facts.does, facts.wants, facts.brief, facts.part, facts.empty)
+        said = (facts.kind, facts.does, facts.wants, facts.brief, facts.part, facts.empty)
         found += [("runner/model/tool_facts.py", text) for text in said]
     words = (*Outcome, *Phase, *Mode, *Capability, *ChangeKind, *TreeKind, *Verb)
     found += [("runner/model", word.value) for word in words]
     found += [("runner/model", tool.value.replace("_", " ")) for tool in Tool]
     found += [("runner/model", text) for text in (NO_FINDINGS, NOTHING_STANDS_OUT, SAMPLE, "Reason", "Project", "Task")]
+    found += [("runner/risk/explain/why.py", text) for raising in RAISING.values() for _, text in raising]
     return tuple(found)

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.model import sentence_translation, translation
-from runner.model.sentence_translation import CLAUSES, DATA, OF_NAMES, PHRASES, WHOLE, in_words
+from runner.model.headline import headline
+from runner.model.sentence_translation import CLAUSES, DATA, OF_NAMES, PHRASES, WHOLE, in_words, short_form
+from runner.model.verdict import RiskVerdict
 from runner.system.shipped import resources
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ def test_the_reason_of_a_rule_may_lead() -> None:
         "Connects to its working folder.",
         "Reads credentials in its working folder.",
         "Reads.",
+        "Reads a.csv and connects to its working folder.",
         "Reads a.csv; asks nobody.",
         "It also reads a.csv.",
         "Reads a.csv and b.csv to nothing.",
@@ -111,6 +114,17 @@ def test_a_name_that_could_be_words_is_none(name: str) -> None:
 def test_every_template_is_there_in_german() -> None:
     for one in (*CLAUSES.values(), *OF_NAMES.values(), *WHOLE, *PHRASES, *DATA):
         assert translation.known(one), one
+
+
+def test_a_short_form_that_is_cut_gives_way_to_the_whole_clause() -> None:
+    reason = "Deletes a whole system or home folder"
+    verdict = RiskVerdict(f"{reason} (the home folder).")
+    assert headline(verdict).endswith("…")
+    assert short_form(verdict) == f"{translation.known(f'{reason}.')[:-1]} (den persönlichen Ordner)"
+    partly = RiskVerdict(f"{reason} (the home folder), as far as could be read.")
+    assert short_form(partly) == headline(partly)
+    assert short_form(RiskVerdict("Reads a.csv.")) == "Liest a.csv"
+    assert short_form(RiskVerdict("Does nothing known.")) == "Does nothing known"
 
 
 HOSTILE = ("“", "”", "(", ")", " and ", ", ", "; ", "a.csv", "reads ", "it also ", "more", "{what}", ".", "the folder ")

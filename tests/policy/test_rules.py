@@ -10,7 +10,8 @@ import pytest
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decision, Verdict
 from runner.model.plan import Plan, PlannedPackage, Registry
-from runner.model.request import BROUGHT, CARRIED, Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
+from runner.model.request import BROUGHT, Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
+from runner.model.sent_files import SentFiles
 from runner.policy.decide import Policy
 from runner.policy.rulefile import read
 from runner.policy.rules import Action
@@ -225,13 +226,13 @@ def test_files_of_a_project_never_leave_unasked() -> None:
     from runner.policy.rules import Rule, Rules
 
     there = replace(CODE, isolation=Isolation.E2B)
-    sending = replace(there, protections=(f"{CARRIED}7 files",))
+    sending = replace(there, sends=SentFiles())
     allowing = Rules((Rule("mine", Action.ALLOW),))
     for policy in (Policy(Settings(), Rules()), Policy(Settings(), allowing)):
         assert isinstance(policy.decide(there, LOW), Decision)
         assert isinstance(policy.decide(sending, LOW), Ask)
-        about = replace(sending, tool=INFO.tool)
-        assert isinstance(policy.decide(about, LOW), Decision), "nothing is sent for that"
+        assert "leave this machine" in policy.closed_to_grants(sending, Level.LOW)
+        assert not policy.closed_to_grants(there, Level.LOW)
 
 
 def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:

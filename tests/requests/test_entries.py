@@ -9,6 +9,7 @@ import pytest
 
 from runner.audit.ledger.ledger import LedgerFailed
 from runner.model.events import RequestClosed
+from runner.model.lifecycle import Phase
 from runner.requests.entries import RequestEntries
 from runner.system.tasks import spawn
 from tests.doubles import SilentRecord
@@ -28,12 +29,16 @@ class Queue(SilentRecord):
     def __init__(self) -> None:
         self.ledger = 1
         self.asked: list[tuple[int, str, asyncio.Future[None]]] = []
+        self.waited: list[str] = []
+        """Kinds of the entries that could wait."""
         self.written: list[tuple[int, str]] = []
         self.published: list[Event] = []
 
-    async def append(self, kind: str, _request_id: str, _body: Mapping[str, object]) -> None:
+    async def append(self, kind: str, _request_id: str, _body: Mapping[str, object], *, can_wait: bool = False) -> None:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.asked.append((self.ledger, kind, done))
+        if can_wait:
+            self.waited.append(kind)
         await done
 
     def publish(self, event: Event) -> None:
@@ -77,6 +82,38 @@ async def test_entries_are_sent_at_once_and_the_one_that_is_waited_for_waits_for
     assert not writing.done()
     await queue.end(None)
     await writing
+
+
+async def test_only_what_is_waited_for_may_not_wait() -> None:
+    queue = Queue()
+    entries = RequestEntries("r", queue)
+    entries.write_soon("arrived", {})
+    entries.write_soon("assessed", {})
+    writing = spawn("write", entries.write("approved", {}))
+    await queue.end(None, None, None)
+    await writing
+    assert queue.waited == ["arrived", "assessed"]
+
+
+async def test_an_approval_that_no_ledger_holds_can_be_taken_back_and_no_other() -> None:
+    queue = Queue()
+    entries = RequestEntries("r", queue)
+    for kind in ("arrived", "assessed"):
+        entries.write_soon(kind, {})
+    await queue.end(None, None)
+    entries.write_soon("approved", {}, RequestClosed("r"))
+    assert entries.take_back("approved") is None, "it is on its way"
+    await queue.end(FULL)
+    assert entries.take_back("running") is None
+    entries.write_soon("grant-used", {})
+    await queue.end(FULL)
+    assert entries.take_back("approved") is Phase.ASSESSED
+    writing = spawn("write", entries.write("denied", {}))
+    await queue.end(None, None)
+    await writing
+    assert [kind for _, kind in queue.written] == ["arrived", "assessed", "grant-used", "denied"]
+    assert queue.published == []
+    assert entries.take_back("denied") is None, "the ledger has it"
 
 
 async def test_what_failed_is_written_before_what_comes_next_and_nothing_twice() -> None:

@@ -188,7 +188,7 @@ REQUESTS = (
         "Remove stale build caches",
         PYTHON,
         D1,
-        "Deletes what it finds in its working folder, or where BUILD_ROOT points.",
+        "Deletes what it finds in its working folder that meets a condition, or where BUILD_ROOT points.",
         Level.HIGH,
         5,
     ),

@@ -22,6 +22,11 @@ PIECES = {
     \ # * ? \n""",
     JAVASCRIPT: r"""x = ( ) [ ] { } => function class `${ ` eval require('fs') + ! ? : ; , . ... /a/ ' " // /*
     */ await 1e9 \n""",
+    **dict.fromkeys(
+        (Language.GO, Language.RUST, Language.JAVA),
+        r"""x = := ( ) [ ] { } ; , . :: ! fn func main class new File import use std::fs os remove_file delete println!
+        "a" 'b' ` \u0022 \u000a // /* */ unsafe # #[path=" package macro_rules! $ -> => & * < > let const f.g() \n""",
+    ),
 }
 
 

@@ -10,9 +10,8 @@ import pytest
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
+from tests.patience import HANGS
 
-HANG_SECONDS = 60
-"""For one code in a process of its own; ordinary code of this size takes a fraction of a second."""
 SIZE = 40_000
 ASSESSES = """
 import sys
@@ -54,7 +53,7 @@ def test_code_made_to_take_long_is_assessed(name: str) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=HANG_SECONDS,
+        timeout=HANGS,
     )
     assert done.stdout.strip() in ("HIGH", "CRITICAL"), done.stderr
 

@@ -52,7 +52,7 @@ def test_deeds_are_what_they_are_called() -> None:
     assert over_all(result.tricked, 0).part == 0
 
 
-@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("language", [Language.PYTHON, Language.JAVASCRIPT, Language.SHELL])
 def test_steps_leave_what_a_program_does(language: Language, tmp_path: Path) -> None:
     if language is Language.JAVASCRIPT and shutil.which("node") is None:
         pytest.skip("there is no node")

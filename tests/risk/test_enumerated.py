@@ -113,7 +113,8 @@ GCS = "const { Storage } = require('@google-cloud/storage'); const s = new Stora
 )
 def test_everything_of_a_server_that_is_deleted_is_critical(language: Language, code: str) -> None:
     assert assessed(language, code).attention is Level.CRITICAL
-    assert sentence(language, code).startswith("Deletes every database")
+    said = sentence(language, code)
+    assert ": all that there is of the kind" in said or said.startswith("Deletes every database that there is")
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ def test_variables_that_the_code_can_run_are_critical(
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "import os\nos.system('id')", "require('child_process').execSync('id')"])
-@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("language", [Language.SHELL, Language.PYTHON, Language.JAVASCRIPT])
 def test_what_can_be_run_is_read_in_every_language(language: Language, text: str) -> None:
     code = {Language.SHELL: "$RUNS", Language.PYTHON: "exec(RUNS)", Language.JAVASCRIPT: "eval(RUNS)"}[language]
     plain, handed = judged(language, code, RUNS="1"), judged(language, code, RUNS=text)

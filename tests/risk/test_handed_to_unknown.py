@@ -25,7 +25,8 @@ def assessed(language: Language, code: str) -> Assessment:
         (
             S,
             "uvx cleaner ~/Documents",
-            "Hands ~/Documents to “cleaner”, which Assent does not know, and runs “uvx cleaner ~/Documents”.",
+            "Hands ~/Documents to “cleaner”, which Assent does not know, and installs “cleaner” to run "
+            "“uvx cleaner ~/Documents”.",
         ),
         (S, "python3 -m cleaner ~/Documents", "Hands ~/Documents to “cleaner”, which Assent does not know."),
         (

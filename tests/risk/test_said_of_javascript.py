@@ -103,3 +103,23 @@ def test_a_script_in_a_package_that_is_put_together_is_read() -> None:
         "fs.writeFileSync('package.json', JSON.stringify(p, null, 2));"
     )
     assert judged(code).level is Level.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("rm -rf /srv/old", "Deletes the folder /srv/old on web1.example.com"),
+        ("psql -c 'DROP TABLE orders'", "Drops the table orders on web1.example.com"),
+    ],
+)
+def test_what_a_command_does_on_another_machine_is_said_to_be_done_there(command: str, said: str) -> None:
+    code = (
+        "const { NodeSSH } = require('node-ssh'); const ssh = new NodeSSH();\n"
+        f'await ssh.connect({{ host: "web1.example.com" }}); await ssh.execCommand("{command}");'
+    )
+    assert judged(code).verdict.sentence.startswith(said)
+    late = (
+        "const { Client } = require('ssh2'); const client = new Client();\n"
+        f'client.on("ready", () => client.exec("{command}", () => {{}})).connect({{ host: process.argv[2] }});'
+    )
+    assert said.replace("web1.example.com", "another machine") in judged(late).verdict.sentence

@@ -20,7 +20,7 @@ def sentence(language: Language, code: str) -> str:
         (
             J,
             "const { RDS } = require('@aws-sdk/client-rds');\nnew RDS({}).deleteDBInstance({ x: f() });",
-            "Deletes DB instance by deleteDBInstance",
+            "Deletes a DB instance worked out at run time.",
         ),
         (P, "import boto3\nboto3.client('kms').schedule_key_deletion(KeyId=f())", "Deletes something by schedule_key"),
         (P, "import stripe\nstripe.Transfer.create(amount=1)", "Moves money by Transfer.create."),
@@ -50,7 +50,7 @@ def sentence(language: Language, code: str) -> str:
             P,
             "import boto3\nrds = boto3.client('rds')\nfor d in rds.describe_db_instances()['DBInstances']:\n"
             "    rds.delete_db_instance(DBInstanceIdentifier=d['DBInstanceIdentifier'])",
-            "Deletes each db instance that it finds by delete_db_instance.",
+            "Deletes each db instance that it finds.",
         ),
         (
             P,

@@ -14,7 +14,7 @@ def shell(code: str) -> str:
 
 FINDS = [
     ("find logs -mtime +7 -delete", "Deletes what is older than 7 days in “logs”."),
-    ("find logs -name '*.log' -mmin +90 -delete", "Deletes what is older than 90 minutes in “logs”."),
+    ("find logs -name '*.log' -mmin +90 -delete", "Deletes what is named *.log and older than 90 minutes in “logs”."),
     ("find -L logs -mtime +7 -delete", "Deletes what is older than 7 days in “logs”."),
     (
         "find . -maxdepth 1 ! -name dist -mtime +7 -exec rm -rf {} +",

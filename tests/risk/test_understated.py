@@ -86,7 +86,7 @@ def test_what_only_looks_like_a_subscript_is_no_command(code: str) -> None:
         (
             P,
             "from pathlib import Path\nfor p in Path('d').iterdir():\n    p.with_name('a').unlink()",
-            "Deletes a path worked out at run time.",
+            "Deletes d/a.",
         ),
         (P, "import logging\nlogging.basicConfig(filename='a.txt', filemode='w')", "Writes a.txt."),
         (J, "'a.txt'.replace(/.+/, require('fs').unlinkSync)", "Deletes a.txt."),

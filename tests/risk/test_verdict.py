@@ -35,7 +35,7 @@ SENTENCES = [
     (S, f"rm {' '.join(f'{n}.txt' for n in range(5_000))}", "Deletes 0.txt, 1.txt, 2.txt, 3.txt, 4.txt and many more."),
     (S, "rm -rf *", "Deletes everything in its working folder."),
     (S, 'rm -rf "$1"', "Deletes the path that it gets as an argument."),
-    (S, "find logs -name '*.log' -delete", "Deletes what it finds in “logs”."),
+    (S, "find logs -name '*.log' -delete", "Deletes what is named *.log in “logs”."),
     (S, "rm -rf /", "Deletes a whole system or home folder (the whole system)."),
     (S, 'd=$(mktemp -d); rm -rf "$d"', "Deletes its own temporary files."),
     (P, "import os\ndef f(name):\n    os.remove(name)", "Deletes a path worked out at run time."),
@@ -66,7 +66,7 @@ SENTENCES = [
     (S, "git config core.hooksPath hooks", "Sets core.hooksPath of git to “hooks”."),
     (S, "git config user.name me", "Runs “git config user.name me”."),
     # elsewhere
-    (S, "kubectl delete deploy api -n prod", "Deletes “deploy api” in the cluster (“prod”)."),
+    (S, "kubectl delete deploy api -n prod", "Deletes deploy “api” in the cluster (“prod”)."),
     (S, "kubectl get pods", "Runs “kubectl get pods”."),
     (S, "git push --force origin main", "Throws away commits at the remote (“origin main”)."),
     (S, "git push origin main", "Runs “git push origin main”."),

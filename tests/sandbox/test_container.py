@@ -33,6 +33,7 @@ from runner.sandbox.docker.client import finder
 from runner.sandbox.docker.endpoint import STANDARD, Endpoint, find
 from runner.sandbox.output import Stream
 from runner.sandbox.workspace_copy import NotCopied
+from tests import patience
 from tests.sandbox.test_engine_client import StandIn
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 WORDS = Words("0123456789abcdef", "fedcba9876543210")
 PREFIX = MARK + WORDS.interpreter.encode() + b":"
 KEEPER = MARK + WORDS.keeper.encode() + b":"
-HANG_SECONDS = 60
-"""For a process that feeds one input; a loop that makes no progress is ended then."""
 records = st.builds(
     lambda kind, size, path: kind + size + b" " + path + b"\0",
     st.sampled_from([b"f", b"b", b"l", b"r", b"", b"x"]),
@@ -106,7 +105,7 @@ def test_a_length_is_eight_lower_case_digits_within_the_limit() -> None:
     # In a process of its own: what is wrong here may never return, and no thread can end it.
     said = HANGS.format(data=[b"".join(head) + b"\nabc" for head in heads])
     done = subprocess.run(
-        [sys.executable, "-c", said], capture_output=True, text=True, check=False, timeout=HANG_SECONDS
+        [sys.executable, "-c", said], capture_output=True, text=True, check=False, timeout=patience.HANGS
     )
     assert done.stdout.split() == ["True"], done.stderr
 
@@ -148,7 +147,7 @@ def hang_guard() -> Iterator[None]:
         raise AssertionError("no progress")
 
     before = signal.signal(signal.SIGALRM, fail)
-    signal.alarm(HANG_SECONDS)
+    signal.alarm(round(patience.HANGS))
     try:
         yield
     finally:

@@ -254,6 +254,23 @@ def test_a_sandbox_that_is_gone_in_the_middle_of_a_run(server: Loopback) -> None
     within(server, body)
 
 
+@pytest.mark.parametrize("kind", ["501", "silent", "rubbish"])
+def test_a_service_that_hands_no_input_to_programs_is_found_out_at_once(
+    server: Loopback, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took more than a minute, and was called a service that does not answer."""
+    monkeypatch.setattr("runner.sandbox.remote.sandbox.INPUT_SECONDS", 2.0)
+    server.fail("SendInput", kind)
+
+    async def body(sandbox: E2BSandbox) -> None:
+        ready = await sandbox.check()
+        assert not ready.ready and "hands no input to programs" in ready.problem
+
+    within(server, body)
+    assert sum(one.path.endswith("SendInput") for one in server.seen) == 1, "no code was tried"
+    assert not server.boxes
+
+
 def test_a_stream_that_is_cut_is_no_end_of_the_code(server: Loopback) -> None:
     async def body(sandbox: E2BSandbox) -> None:
         assert (await sandbox.check()).ready

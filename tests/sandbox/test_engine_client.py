@@ -398,3 +398,24 @@ def test_a_thread_that_is_stuck_does_not_hold_the_process() -> None:
         "threads.close()\n"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+
+
+def test_where_there_is_no_engine_the_sdk_is_not_loaded(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from runner.sandbox.container.failures import EngineGone\n"
+        "from runner.sandbox.docker.client import EngineClient\n"
+        "from runner.sandbox.docker.endpoint import Endpoint\n"
+        "client, told = EngineClient(Endpoint('unix://' + sys.argv[1])), []\n"
+        "client.listeners.add(lambda: told.append(1))\n"
+        "async def ask():\n"
+        "    try:\n"
+        "        await client.call(lambda api: api.version())\n"
+        "    except EngineGone as gone:\n"
+        "        print(gone.what, len(told), 'docker' in sys.modules)\n"
+        "    await client.close()\n"
+        "asyncio.run(ask())\n"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / "docker.sock")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=HANGS, check=True)
+    assert done.stdout == "Docker daemon not available. 1 False\n"

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,10 +130,6 @@ def test_the_help_has_podman_as_a_package_that_keeps_its_promises(
         ready = await sandbox.check()
         if not ready.ready:
             pytest.skip(ready.problem)
-        # Each within the limit, and together beyond it.
-        large = "python3 -c 'import time; x = b\"x\" * (100 << 20); time.sleep(2)' & "
-        together = await sandbox.start(job(f"{large * 3} wait", Language.SHELL, memory_mb=150), lambda _usage: None)
-        assert "Killed" in (await together.finished()).stderr
         return await self_check(sandbox)
 
     found = asyncio.run(checked())
@@ -320,6 +317,60 @@ def test_a_start_that_is_given_up_gets_no_permit_any_more(
         assert not asked
 
     asyncio.run(body())
+
+
+def test_a_stop_that_blocks_holds_up_nobody_and_is_named(
+    install: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was called on the console's own loop, where everything waited for it."""
+    code = PLAYED.replace('raise OSError("no")', "plugin_stop_waits.wait()")
+    install(
+        "pack", code.replace("self.job.permit()", "import asyncio; self.job.permit(); await asyncio.Event().wait()")
+    )
+    waits = threading.Event()
+    monkeypatch.setattr(builtins, "plugin_stop_waits", waits, raising=False)
+    monkeypatch.setattr(plugin, "END_SECONDS", 0.05)
+
+    async def body() -> None:
+        run = await PluginSandbox("played").start(job("print('on')"), lambda _usage: None)
+        for _ in range(100):  # pressed again and again
+            run.stop("Enough")
+        assert [one.name for one in threading.enumerate()].count(plugin.STOPPING) == 1
+        result = await run.finished()
+        assert result.outcome is Outcome.ENGINE_LOST and "its stop does not return" in result.error
+        assert "played of the package pack 1.0" in result.error
+
+    try:
+        asyncio.run(body())
+    finally:
+        waits.set()
+
+
+def test_a_run_that_begins_after_its_start_was_given_up_is_stopped(
+    install: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = """
+        import asyncio
+        try: await asyncio.Event().wait()
+        except asyncio.CancelledError: pass
+        return PlayedRun(job)
+    """
+    code = PLAYED.replace("        return PlayedRun(job)", textwrap.indent(textwrap.dedent(late), " " * 8))
+    install("pack", code.replace('raise OSError("no")', "plugin_stopped.append(why); plugin_has_stopped.set()"))
+    stopped, has_stopped = list[str](), threading.Event()
+    monkeypatch.setattr(builtins, "plugin_stopped", stopped, raising=False)
+    monkeypatch.setattr(builtins, "plugin_has_stopped", has_stopped, raising=False)
+
+    async def body() -> None:
+        sandbox = PluginSandbox("played")
+        assert (await sandbox.check()).ready
+        monkeypatch.setattr(plugin, "CALL_SECONDS", 0.05)
+        with pytest.raises(KnownError, match="does not answer start"):
+            await sandbox.start(job("print('on')"), lambda _usage: None)
+        assert await asyncio.to_thread(has_stopped.wait, HANGS)
+
+    asyncio.run(body())
+    assert stopped == [plugin.GIVEN_UP]
 
 
 @pytest.mark.parametrize("text", [b"no assignment\n", b"[assent.sandboxes]\nplayed\n", b"\xff\xfe"])

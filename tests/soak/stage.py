@@ -26,12 +26,12 @@ from runner.gateway.server import DETAILS
 from runner.identity.agents import Agents
 from runner.system.places import Places
 from runner.system.tasks import spawn
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 AGENTS = ("claude", "codex", "gemini", "cursor")
-PATIENCE = 60.0
 SETTINGS = {
     "ASSENT_PORT": "0",
     "ASSENT_RATE_PER_MINUTE": "100000",
@@ -100,7 +100,7 @@ class House:
 
     async def opened(self) -> None:
         """Wait until agents can reach it."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(HANGS):
             while not self.places.door.exists():
                 assert self.process is not None and self.process.poll() is None, "the console ended by itself"
                 await asyncio.sleep(0.02)
@@ -108,7 +108,7 @@ class House:
     async def worked(self) -> None:
         """Wait until an agent has the result of another run: however busy the machine is, agents are served."""
         before = len(self.ran)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(HANGS):
             while len(self.ran) == before:
                 assert self.process is not None and self.process.poll() is None, "the console ended by itself"
                 await asyncio.sleep(0.02)
@@ -124,7 +124,7 @@ class House:
         """SIGTERM; the exit code."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(PATIENCE)
+        self.process.wait(HANGS)
         return self._gone()
 
     def end(self) -> None:
@@ -212,7 +212,7 @@ def _attend(process: subprocess.Popen[str]) -> None:
                 shown.clear()
 
 
-async def wait_until_gone(pid: int, seconds: float = PATIENCE) -> list[str]:
+async def wait_until_gone(pid: int, seconds: float = HANGS) -> list[str]:
     """Processes of runs of the console `pid` that are still there after some seconds.
 
     Bubblewrap by itself does not count: killed before it was given the word, it waits for it, and the next console ends

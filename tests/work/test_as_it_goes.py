@@ -14,13 +14,12 @@ from runner.work.as_it_goes import ApplyingAsItGoes, with_their_folders
 from runner.workspace.change import ProjectChange
 from runner.workspace.entry import TreeEntry, TreeKind
 from runner.workspace.working_copy import WorkingCopy
+from tests.patience import HANGS
 from tests.workspace.trees import look, work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
-
-HANGS = 60.0
 
 
 class Bench:

@@ -18,13 +18,13 @@ from runner.system.places import Places
 from runner.system.socket_address import short_address
 from runner.work import console_door
 from runner.work.console_door import DOOR, FOLDER, ConsoleDoor
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 LONGEST = 300_000
-HANGS = 60.0
 
 
 class Client:

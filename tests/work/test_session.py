@@ -23,12 +23,12 @@ from runner.work.session import LONGEST_TEXT, NOT_RUN, TOO_LONG, WAITS
 from runner.workspace.working_copy import all_below
 from tests.components import require
 from tests.other_account import NAMES, account_of
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
-HANGS = 120.0
 DRIVER = """
 import json, os, sys
 from pathlib import Path

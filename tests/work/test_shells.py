@@ -24,11 +24,10 @@ from runner.work.shells import (
     ShellDoor,
     WaitingShell,
 )
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-HANGS = 60.0
 
 
 def made(folder: Path) -> Path:

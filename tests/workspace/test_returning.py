@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +20,8 @@ from tests.workspace.trees import CASES, make
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def there_and_back(folder: Path, program: str, meanwhile: str = "", unsent: tuple[str, ...] = ()) -> dict[str, str]:
@@ -32,11 +34,18 @@ def there_and_back(folder: Path, program: str, meanwhile: str = "", unsent: tupl
     subprocess.run(["sh", "-c", meanwhile], cwd=folder, check=True)
     try:
         with entry.folder_open(folder) as top:
-            stays = returning.take_in(top, before.entries, after)
+            stays = returning.take_in(record_of(folder), top, before.entries, after)
     finally:
         before.close()
         after.close()
     return {os.fsdecode(path): why for path, why in stays}
+
+
+def record_of(folder: Path) -> Path:
+    """The folder of a working copy, where what comes back is laid down."""
+    record = folder.with_name("record")
+    record.mkdir(exist_ok=True)
+    return record
 
 
 def tree(folder: Path) -> dict[str, tuple[int, str]]:
@@ -68,7 +77,7 @@ def test_what_a_program_did_elsewhere_is_what_it_would_have_done_here(tmp_path: 
     bits = stat.S_ISUID | stat.S_ISGID  # never come back
     assert found == {path: (mode & ~bits, text) for path, (mode, text) in wanted.items()}
     assert not stays
-    assert not [name for name in os.listdir(here) if name.startswith(".assent-")]
+    assert not os.listdir(record_of(here))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +139,7 @@ def test_a_mode_that_changes_who_runs_a_file_is_none(tmp_path: Path) -> None:
             return (b"#!/bin/sh\n",)
 
     with entry.folder_open(here) as top:
-        returning.take_in(top, {}, After())  # type: ignore[arg-type]
+        returning.take_in(record_of(here), top, {}, After())  # type: ignore[arg-type]
     assert [stat.S_IMODE((here / name).stat().st_mode) for name in "xy"] == [0o755, 0o1777]
 
 
@@ -139,17 +148,16 @@ def test_what_is_saved_while_it_is_written_stays(tmp_path: Path, monkeypatch: py
     folder.mkdir()
     for name in ("edited", "kept"):
         (folder / name).write_text("before")
-    pieces = WorkspaceCopy.pieces
+    standing = returning._standing
 
-    def slow(copy: WorkspaceCopy, one: CopiedEntry) -> Iterator[bytes]:
-        for piece in pieces(copy, one):
-            if b"edited" in piece:
-                (folder / "edited").write_text("of the person")
-            if b"new" in piece:
-                (folder / "new").write_text("of the person")
-            yield piece
+    def slow(top: int, name: bytes) -> object:
+        """Compare, which takes a while in which a person saves."""
+        found = standing(top, name)
+        if name in (b"edited", b"new"):
+            (folder / os.fsdecode(name)).write_text("of the person")
+        return found
 
-    monkeypatch.setattr(WorkspaceCopy, "pieces", slow)
+    monkeypatch.setattr(returning, "_standing", slow)
     stays = there_and_back(folder, "echo edited > edited; echo kept > kept; echo new > new")
     assert stays == {"edited": returning.CHANGED, "new": returning.NOT_SENT}
     assert (folder / "edited").read_text() == (folder / "new").read_text() == "of the person"
@@ -174,3 +182,106 @@ def test_a_file_that_grows_as_fast_as_it_is_read_holds_nothing_up(
     monkeypatch.setattr(os, "open", growing)
     assert there_and_back(folder, "echo after > log") == {"log": returning.CHANGED}
     assert made == [b"log"]
+
+
+THERE = """
+chmod 755 e; rm -r d; echo file >d; rm a; mkdir -p a/b; echo n >a/b/n; ln -s n a/b/l; echo q >>c; rm b
+mkdir closed; echo n >closed/n; chmod 500 closed; mkdir -p e/f/g; chmod 711 e
+"""
+KILLS = """
+import os, shutil, signal, sys
+from pathlib import Path
+from runner.sandbox.local import copying
+from runner.workspace import entry, returning
+from tests.workspace.test_returning import tree
+
+STEPS = ("rename", "unlink", "rmdir", "mkdir", "symlink", "fchmod", "utime", "open")
+place = Path(sys.argv[1])
+before, after = (copying.copy(str(place / name), place, ()) for name in ("here", "away"))
+old, new = tree(place / "here"), tree(place / "away")
+
+
+def killed_before(number):
+    left = [number]
+    for name in STEPS:
+        def step(*given, really=getattr(os, name), **more):
+            left[0] -= 1
+            if not left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return really(*given, **more)
+        setattr(os, name, step)
+
+
+def attempt(work, number):
+    if not (child := os.fork()):
+        killed_before(number)
+        work()
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+def fresh(number):
+    here, record = place / f"here{number}", place / f"record{number}"
+    shutil.copytree(place / "here", here, symlinks=True)
+    record.mkdir()
+    return here, record
+
+
+def take_in(here, record):
+    with entry.folder_open(here) as top:
+        returning.take_in(record, top, before.entries, after)
+
+
+def finish(here, record):
+    with entry.folder_open(here) as top:
+        returning.finish(record, top)
+
+
+begun, whole, number = 0, 0, 1
+while True:
+    here, record = fresh(number)
+    over = attempt(lambda: take_in(here, record), number) == 0
+    laid_down = (record / returning.CAME_BACK).exists()
+    # Whoever finishes it may be killed as well, anywhere.
+    again = 1
+    while laid_down and attempt(lambda: finish(here, record), again):
+        again += 7
+    finish(here, record)
+    found = tree(here)
+    assert found in (old, new), (number, {one for one in found.items() ^ new.items()})
+    assert (found == new) or not laid_down, number
+    begun += found == old
+    whole += found == new
+    take_in(here, record)
+    assert tree(here) == new and not os.listdir(record), number
+    if over:
+        break
+    number += 1
+print(begun, whole)
+"""
+
+
+def test_killed_before_any_of_its_steps_it_is_all_or_nothing(tmp_path: Path) -> None:
+    here = files(tmp_path / "here")
+    shutil.copytree(here, tmp_path / "away", symlinks=True)
+    subprocess.run(["sh", "-ec", THERE], cwd=tmp_path / "away", check=True)
+    words = [sys.executable, "-c", KILLS, str(tmp_path)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    nothing, whole = map(int, done.stdout.split())
+    assert nothing > 5 and whole > 5, "both were seen"
+
+
+def test_a_full_disk_leaves_the_copy_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = files(tmp_path / "here")
+    before = tree(here)
+
+    def full(_copy: WorkspaceCopy, _one: CopiedEntry) -> Iterator[bytes]:
+        yield b"half"
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(WorkspaceCopy, "pieces", full)
+    with pytest.raises(OSError, match="No space left"):
+        there_and_back(here, "echo n >new; echo q >>a; rm b")
+    assert tree(here) == before
+    assert not os.listdir(record_of(here))

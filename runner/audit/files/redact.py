@@ -96,6 +96,29 @@ def kinds() -> frozenset[str]:
     return frozenset({kind for kind, _ in _detectors().patterns} | {"Private Key", "High Entropy String", NAMED})
 
 
+def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return the kinds of credentials that have a form of their own, each with what finds it."""
+    detectors = _detectors()
+    return (*detectors.patterns, ("Private Key", detectors.private_key))
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Return pieces of whole lines, as many as fit; longer lines in overlapping parts."""
+    held: list[str] = []
+    size = 0
+    for line in text.splitlines(keepends=True):
+        if held and size + len(line) > PIECE:
+            yield "".join(held)
+            held, size = [], 0
+        if len(line) > PIECE:
+            yield from _parts(line, PIECE, OVERLAP)
+        else:
+            held.append(line)
+            size += len(line)
+    if held:
+        yield "".join(held)
+
+
 class _OutOfTime(Exception):
     pass
 
@@ -174,7 +197,7 @@ class _Search:
     def _met(self, text: str, name: str) -> dict[str, str]:
         detectors = _detectors()
         met = {text[start:end]: "Private Key" for start, end in _private_keys(text, detectors.private_key)}
-        for piece in _pieces(text):
+        for piece in pieces(text):
             narrow = _WIDE.sub(" ", piece)
             for kind, pattern in detectors.patterns:
                 self._check_time()
@@ -267,23 +290,6 @@ def _private_keys(text: str, begin: re.Pattern[str]) -> Iterator[tuple[int, int]
         end = _KEY_ENDS.search(text, match.end())
         position = end.end() if end else len(text)
         yield match.start(), position
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Return pieces of whole lines, as many as fit; longer lines in overlapping parts."""
-    held: list[str] = []
-    size = 0
-    for line in text.splitlines(keepends=True):
-        if held and size + len(line) > PIECE:
-            yield "".join(held)
-            held, size = [], 0
-        if len(line) > PIECE:
-            yield from _parts(line, PIECE, OVERLAP)
-        else:
-            held.append(line)
-            size += len(line)
-    if held:
-        yield "".join(held)
 
 
 def _lines(piece: str) -> Iterator[str]:

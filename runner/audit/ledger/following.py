@@ -18,8 +18,9 @@ from runner.model.assessment import Level
 from runner.model.decision import Decider
 from runner.model.errors import KnownError
 from runner.model.lifecycle import NEXT, IllegalMove
-from runner.model.request import BESIDE_THE_DIGEST, ONLY_WHERE_SET, Language, Tool
+from runner.model.request import BESIDE_THE_DIGEST, ONLY_WHERE_SET, Tool
 from runner.model.result import Outcome
+from runner.system.entry_points import USABLE
 
 if TYPE_CHECKING:
     import sqlite3
@@ -40,7 +41,6 @@ _LEVELS = {level.name: int(level) for level in Level}
 _OUTCOMES = frozenset(outcome.value for outcome in Outcome)
 _DECIDERS = frozenset(decider.value for decider in Decider)
 _TOOLS = frozenset(tool.value for tool in Tool)
-_LANGUAGES = frozenset({None, *(language.value for language in Language)})
 _FOLLOWING: dict[str | None, frozenset[str]] = {
     phase and phase.value: frozenset(then.value for then in following) for phase, following in NEXT.items()
 }
@@ -148,7 +148,7 @@ def _glance(columns: Columns | None, kind: str, seq: int, at: int, request_id: s
 
 def _arrived(seq: int, at: int, request_id: str, body: dict[str, Any]) -> Columns | None:
     agent, tool, language, title = body["agent"], body["tool"], body["language"], body["title"]
-    known = body["id"] == request_id and tool in _TOOLS and language in _LANGUAGES
+    known = body["id"] == request_id and tool in _TOOLS and _is_language(language)
     if not known or type(agent) is not str or type(title) is not str:
         return None
     deciding = {name: value for name, value in body.items() if value or name not in ONLY_WHERE_SET}
@@ -160,6 +160,11 @@ def _arrived(seq: int, at: int, request_id: str, body: dict[str, Any]) -> Column
     columns[: len(before)] = before
     columns[PLACE["rule"]] = ""
     return columns
+
+
+def _is_language(name: object) -> bool:
+    """Return whether a request can be in a language of that name, perhaps one of a package that is not there now."""
+    return name is None or (type(name) is str and USABLE.fullmatch(name) is not None)
 
 
 def _decided(kind: str, at: int, body: dict[str, Any]) -> tuple[Any, ...]:

@@ -32,6 +32,8 @@ log = logging.getLogger("assent.ledger")
 
 BATCH = 1000
 """Most entries in one transaction, so that in a flood the first caller does not wait for the last."""
+COMMIT_DELAY = 0.02
+"""Longest time, in seconds, for which an entry that nobody waits for is kept for those that follow it."""
 SEAL_EVERY = 1000
 TAIL = 200
 """Entries checked at every start; the whole chain is `verify`'s work."""
@@ -55,6 +57,8 @@ class _Wanted:
     at: int
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[int]
+    can_wait: bool = False
+    """Whether it may be written up to `COMMIT_DELAY` later, together with what is asked meanwhile."""
 
 
 class Ledger:
@@ -107,8 +111,11 @@ class Ledger:
             raise
         return cls(path, connection, lock, clock, seal_every)
 
-    async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> int:
+    async def append(self, kind: str, request_id: str, body: Mapping[str, object], *, can_wait: bool = False) -> int:
         """Add an entry and return its number; on return it is on disk.
+
+        One that `can_wait` is written with the next one that cannot, in the same transaction, so that a request costs
+        few flushes of the disk; or after `COMMIT_DELAY`. All are written in the order in which they were asked.
 
         `body` is JSON data and not changed by the caller afterwards. A caller that is cancelled while it waits may
         still find its entry written. Raises LedgerFailed where it cannot be written (it may be tried again), and
@@ -120,7 +127,7 @@ class Ledger:
         if not (kind.isascii() and request_id.isascii()):
             raise ValueError("kinds and request ids are plain ASCII")
         at = self._now()
-        return await self._ask(NewEntry(at, kind, request_id, body), at)
+        return await self._ask(NewEntry(at, kind, request_id, body), at, can_wait=can_wait)
 
     async def seal_with(self, key: bytes, signed: Callable[[Anchor], None] | None = None) -> None:
         """Sign from now on with this Ed25519 private key (32 bytes). Raises KnownError, LedgerFailed.
@@ -164,18 +171,20 @@ class Ledger:
     def _now(self) -> int:
         return int(self._clock() * 1_000_000)
 
-    async def _ask(self, what: NewEntry | Seal | ContentRemoval | Tidying, at: int) -> int:
+    async def _ask(self, what: NewEntry | Seal | ContentRemoval | Tidying, at: int, *, can_wait: bool = False) -> int:
         with self._queueing:
             if self._closing:
                 raise LedgerFailed("The history is closed.", "Start Assent again.")
-            answer = self._enqueue(what, at)
+            answer = self._enqueue(what, at, can_wait=can_wait)
         return await answer
 
-    def _enqueue(self, what: NewEntry | Seal | ContentRemoval | Tidying | None, at: int) -> asyncio.Future[int]:
+    def _enqueue(
+        self, what: NewEntry | Seal | ContentRemoval | Tidying | None, at: int, *, can_wait: bool = False
+    ) -> asyncio.Future[int]:
         """Queue a request for the writer thread; return its answer. The caller holds `_queueing`."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[int] = loop.create_future()
-        self._queue.put(_Wanted(what, at, loop, answer))
+        self._queue.put(_Wanted(what, at, loop, answer, can_wait))
         return answer
 
     def _run(self) -> None:
@@ -190,15 +199,21 @@ class Ledger:
                 _answer([then], [self._end(then.at) if over else self._do(then)])
 
     def _collect(self) -> tuple[list[_Wanted], _Wanted | None]:
-        """Return the queued entries up to the next call that is not one, and that call; waits for the first."""
+        """Return the queued entries up to the next call that is not one, and that call; waits for the first.
+
+        Where all of them can wait, it waits for more.
+        """
         batch: list[_Wanted] = []
         wanted = self._queue.get()
+        until = time.monotonic() + COMMIT_DELAY
         while isinstance(wanted.what, NewEntry):
             batch.append(wanted)
             if len(batch) == BATCH:
                 return batch, None
+            if not wanted.can_wait:
+                until = 0.0
             try:
-                wanted = self._queue.get_nowait()
+                wanted = self._queue.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
                 return batch, None
         return batch, wanted

@@ -11,6 +11,7 @@ from runner.policy.grantfile import Grants
 from runner.policy.rulefile import read
 from runner.risk import user_rules
 from runner.settings.loading import Loaded, Settings, load
+from runner.settings.package_languages import with_languages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,7 +50,7 @@ class Configuration:
 
     def reload(self, environment: Mapping[str, str] = os.environ) -> None:
         """Read settings and rules again. Changes of port and sandbox type take effect at the next start."""
-        self.loaded = load(self._places, environment)
+        self.loaded = with_languages(load(self._places, environment))
         self.settings = self.loaded.settings
         self.rules = read(self._places, self.loaded.rules)
         self.dangers = user_rules.read(self._places.own_rules)

@@ -96,13 +96,18 @@ class Parts:
         """Why agents reach the gateway at another port than the settings say; empty where they do not."""
         return "" if self._gateway is None else self._gateway.moved
 
+    def _languages(self) -> tuple[str, ...]:
+        """Return those that may run at present."""
+        return self.configuration.settings.languages
+
     async def open_gateway(self, counter: Counter) -> None:
         """Open the gateway. Raises KnownError where its port cannot be opened."""
         # On a thread: the loop would stand still meanwhile, and a container engine seem to hang.
         gateway_class = await asyncio.to_thread(_gateway_class)
         # Assigned before it opens, so that it is closed even where opening fails.
+        terms = self.configuration.settings
         if self._gateway is None:
-            self._gateway = gateway_class(counter, self.agents, self.configuration.settings, self.places, self.aside)
+            self._gateway = gateway_class(counter, self.agents, terms, self.places, self.aside, self._languages)
         await self._gateway.open()
 
     async def close(self, why: str) -> None:

@@ -38,10 +38,10 @@ class Recorder:
         """Whether no trouble with the ledger is known."""
         return self._bulletin.standing("ledger") is None
 
-    async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
+    async def append(self, kind: str, request_id: str, body: Mapping[str, object], *, can_wait: bool = False) -> None:
         """Write one entry; durable when this returns. Raises LedgerFailed, and reports that as trouble."""
         try:
-            await self._ledger.writer.append(kind, request_id, body)
+            await self._ledger.writer.append(kind, request_id, body, can_wait=can_wait)
         except LedgerFailed as failure:
             self._report(failure)
             raise

@@ -349,7 +349,7 @@ class SandboxChoice:
             "versions": ready.versions,
             "packages": ready.packages,
             "more_packages": "For one run: packages of code_execute. In a kept sandbox: code_install_package.",
-            "languages": list(settings.supported_languages),
+            "languages": list(settings.languages),
             **network_facts(sandbox.isolation, await self._registries.found(), settings),
             "limits": {
                 "timeout": usual.seconds,

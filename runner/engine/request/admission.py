@@ -91,6 +91,7 @@ class Admission:
         self._require_allowed(request)
         request = await self._with_packages(submission, request, kept)
         request = await self._with_files(submission, request)
+        request = await self._with_sent(submission, request)
         async with self._deduplication.turn(request):
             # It may have waited for an identical one to be written.
             self._admissible(submission)
@@ -161,6 +162,16 @@ class Admission:
         if not files:
             return request
         request = await asyncio.to_thread(_digested, replace(request, known=files))
+        self._admissible(submission)
+        return request
+
+    async def _with_sent(self, submission: Submission, request: Request) -> Request:
+        """Return a request over a project with the files that it sends to another machine. Raises KnownError."""
+        if request.work is None or request.tool is not Tool.CODE_EXECUTE:
+            return request
+        sends = await self._layers.sends(request.isolation, request.work)
+        if sends is not None:
+            request = await asyncio.to_thread(_digested, replace(request, sends=sends))
         self._admissible(submission)
         return request
 

@@ -99,21 +99,21 @@ class Path:
             raise
 
     async def _follow(self, case: Case) -> None:
+        result, facts, problem = None, None, ""
         try:
             refusal = await self._assessed(case)
             decision = await self._decided(case, refusal or await self._decide(case))
+            if decision.verdict is Verdict.APPROVED:
+                if case.released is not None:
+                    result = await self._release(case, decision, case.released)
+                elif case.request.tool is Tool.CODE_EXECUTE:
+                    result = await self._run(case, decision)
+                else:
+                    facts, problem = await self._do(case, decision)
         except LedgerFailed as failure:
             decision = await self._deny_unwritten(case, failure)
-        result, facts, problem = None, None, ""
-        if decision.verdict is Verdict.APPROVED:
-            if case.released is not None:
-                result = await self._release(case, decision, case.released)
-            elif case.request.tool is Tool.CODE_EXECUTE:
-                result = await self._run(case, decision)
-            else:
-                facts, problem = await self._do(case, decision)
         changes, limits = await self._changes(case)
-        note = self._sandboxes.lending.note_for(case.request)
+        note = " ".join(filter(None, (self._sandboxes.lending.note_for(case.request), _sent_note(case.approved))))
         answer = Answer(case.request.id, decision, result, facts, problem, changes, limits, case.rehearsed, note)
         await self._close(case, answer)
 
@@ -152,7 +152,9 @@ class Path:
             else:
                 await self._withhold(case)
         phase, event = Phase(decision.verdict.value), RequestDecided(case.request.id, decision)
-        if decision.verdict is Verdict.APPROVED and FACTS[case.request.tool].reads and self._record.works:
+        # Before code runs there is a step that waits for this one; what only reads needs none.
+        follows = FACTS[case.request.tool].reads or case.request.tool is Tool.CODE_EXECUTE
+        if decision.verdict is Verdict.APPROVED and follows and self._record.works:
             case.advance_soon(phase, decision, event)
         else:
             await case.advance(phase, decision, event)
@@ -326,3 +328,9 @@ class Path:
             await self._record.persist(case, Phase.FINISHED, case.result, RunFinished(request.id, case.result))
         assert case.decision is not None
         await self._close(case, Answer(request.id, case.decision, case.result, rehearsed=case.rehearsed))
+
+
+def _sent_note(request: Request) -> str:
+    """Return what a person has sent with a request beside what its agent asked for; '' for nothing."""
+    included = editing.included_files(request)
+    return f"A person has sent {', '.join(included)} as well." if included else ""

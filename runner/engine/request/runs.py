@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from runner.audit.ledger.ledger import LedgerFailed
 from runner.engine.shared.output_readings import PrintedCurve
 from runner.engine.supply.building import BuildFailed
 from runner.engine.supply.planning import with_found
@@ -12,7 +14,7 @@ from runner.engine.work.layers import ENDED, able
 from runner.model.errors import KnownError
 from runner.model.events import RunHeld, RunMeasured, RunObserved, RunStarted
 from runner.model.lifecycle import Phase
-from runner.model.request import CARRIED, Language
+from runner.model.request import Language
 from runner.model.result import Meta, Outcome, Result
 from runner.requests.modules import imports
 from runner.requests.network import through_gate
@@ -74,7 +76,10 @@ class Runs:
         self._budget = OutputBudget()
 
     async def run(self, case: Case, decision: Decision) -> Result:
-        """Run exactly what was approved, in the sandbox that it was approved for."""
+        """Run exactly what was approved, in the sandbox that it was approved for.
+
+        Raises LedgerFailed where nothing ran and the approval itself could not be written: it is undone.
+        """
         request, chosen = case.approved, self._parts.sandboxes
         self._starting[request.id] = ""
         try:
@@ -84,10 +89,11 @@ class Runs:
                     await self._sandboxes.lending.begin_run(request, case.weighed)
                     return await self._run_in(case, decision, session, session.protections, KEPT)
             if request.work is not None:
-                async with self._layers.entered(request.work, lambda: self.stop(request.id, ENDED)) as layer:
+                ended = partial(self.stop, request.id, ENDED)
+                async with self._layers.entered(request.work, ended, request.sends) as layer:
                     self._door.require(case, decision)
                     sandbox, why = chosen.sandbox, chosen.why
-                    protections = await self._layers.protections(sandbox, request.work, layer)
+                    protections = await self._layers.protections(sandbox, request.work)
                     return await self._run_in(case, decision, sandbox, protections, why, layer)
             self._door.require(case, decision)
             sandbox, why = chosen.sandbox, chosen.why  # with no await since: the one that it was shown for
@@ -96,6 +102,10 @@ class Runs:
             return not_run(request, refusal, Outcome.KILLED)
         except BuildFailed as failure:
             return failure.result
+        except LedgerFailed as failure:
+            if case.take_back():
+                raise
+            return not_run(request, failure)
         except KnownError as error:
             return not_run(request, error)
         finally:
@@ -119,8 +129,6 @@ class Runs:
         request = case.approved
         protections = through_gate(protections, request.network)
         if gone := [one for one in request.protections if one not in protections]:
-            if gone[0].startswith(CARRIED):
-                raise KnownError("Other files of the project would be sent than when this was asked.", "Ask again.")
             raise KnownError(f"What protected the machine when this was asked is gone: {gone[0]}.", "Ask again.")
         self._permit(case, decision)
         body = {"protections": list(protections), "chosen": why}

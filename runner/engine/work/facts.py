@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from runner.workspace.marks import bulk, counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from runner.model.sent_files import SentFiles
     from runner.workspace.apply import Applied
     from runner.workspace.change import ProjectChange
     from runner.workspace.entry import TreeEntry
@@ -58,6 +60,17 @@ def facts_of(copy: WorkingCopy, changes: Sequence[ProjectChange]) -> dict[str, o
         facts["not_named"] = dict(folders.most_common(MOST_FOLDERS))
         facts["not_named_count"] = len(rest)
     return facts
+
+
+def sent_facts(sends: SentFiles) -> dict[str, object]:
+    """Return what an entry says of files that are sent to another machine; its digest is of all names and hashes."""
+    files = [{"path": cut(one.name), "size": one.size, "sha256": one.sha256} for one in sends.files[:MOST_PATHS]]
+    return {
+        "sends": cut(sends.words),
+        "digest": hashlib.sha256(sends.listed.encode()).hexdigest(),
+        "files": files,
+        "not_named_count": len(sends.files) - len(files),
+    }
 
 
 def outcome_facts(done: Applied) -> dict[str, object]:

@@ -12,25 +12,24 @@ import contextlib
 import os
 import select
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
-from runner.model.request import CARRIED, Isolation, WorkPlace
+from runner.model.request import Isolation, WorkPlace
 from runner.sandbox.contract import NotPermitted, OverProject, ProjectLayer
 from runner.sandbox.file_names import shown
 from runner.work import control
-from runner.workspace import copied, entry, overlay, returning, sending
+from runner.workspace import copied, overlay, sending
 from runner.workspace.working_copy import named
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from runner.model.sent_files import SentFiles
     from runner.model.submission import SessionDoor
     from runner.sandbox.contract import Sandbox
     from runner.sandbox.workspace_copy import WorkspaceCopy
     from runner.system.places import Places
-    from runner.workspace.sending import Sending
     from runner.workspace.working_copy import WorkingCopy
 
 ENDED = "The program at work has ended, so nothing runs over its working copy any more."
@@ -71,23 +70,32 @@ class SessionLayers:
 
         return await asyncio.to_thread(ask)
 
-    async def protections(self, sandbox: Sandbox, work: WorkPlace, opened: OpenLayer | None = None) -> tuple[str, ...]:
-        """Return what protects the machine from code of this sandbox over a working copy, and what leaves the machine.
+    async def protections(self, sandbox: Sandbox, work: WorkPlace) -> tuple[str, ...]:
+        """Return what protects the machine from code of this sandbox over a working copy.
 
-        `opened` is the layer of the run that this is about, where it is open already.
         Raises KnownError where the program at work has ended, or where this sandbox cannot be shown its project.
         """
         copy = await asyncio.to_thread(self._copy, work)
-        protections = await able(sandbox).protections_over(mounted=copy.way == overlay.NAME)
-        if sandbox.isolation is not Isolation.E2B:
-            return protections
-        journey = (opened and opened.layer.journey) or CopyJourney(copy)
-        return (*protections, f"{CARRIED}{await asyncio.to_thread(lambda: journey.sent)}")
+        return await able(sandbox).protections_over(mounted=copy.way == overlay.NAME)
+
+    async def sends(self, isolation: Isolation, work: WorkPlace) -> SentFiles | None:
+        """Return what a run over a working copy would send to another machine; None for a sandbox of this one.
+
+        Takes as long as all of it takes to be read. Raises KnownError.
+        """
+        if isolation is not Isolation.E2B:
+            return None
+        return await asyncio.to_thread(lambda: _planned(self._copy(work)))
 
     @contextlib.asynccontextmanager
-    async def entered(self, work: WorkPlace, ended: Callable[[], object]) -> AsyncIterator[OpenLayer]:
-        """Hold the working copy for one run; `ended` is called when its program ends meanwhile. Raises KnownError."""
-        opened = await asyncio.to_thread(self._open, work)
+    async def entered(
+        self, work: WorkPlace, ended: Callable[[], object], sends: SentFiles | None = None
+    ) -> AsyncIterator[OpenLayer]:
+        """Hold the working copy for one run; `ended` is called when its program ends meanwhile. Raises KnownError.
+
+        `sends` is what was approved to leave this machine.
+        """
+        opened = await asyncio.to_thread(self._open, work, sends)
         loop = asyncio.get_running_loop()
 
         def tell() -> None:
@@ -101,7 +109,7 @@ class SessionLayers:
             loop.remove_reader(opened.layer.session)
             opened.kept.close()
 
-    def _open(self, work: WorkPlace) -> _Opened:
+    def _open(self, work: WorkPlace, sends: SentFiles | None) -> _Opened:
         with contextlib.ExitStack() as kept:
             copy = self._copy(work)
             try:
@@ -110,7 +118,7 @@ class SessionLayers:
                 said = control.order(self._places.runtime, work.name, "layer")
                 session = os.pidfd_open(int(said["root"]))
                 kept.callback(os.close, session)
-                layer = _opened(copy, said, kept)
+                layer = _opened(copy, said, kept, sends)
                 # Numbers of processes are used again: whoever says the same now was there all the time.
                 if control.order(self._places.runtime, work.name, "layer") != said or _has_ended(session):
                     raise KnownError(ENDED)
@@ -131,34 +139,26 @@ class SessionLayers:
 class CopyJourney:
     """Implements `runner.sandbox.contract.Journey` for a working copy that is a folder."""
 
-    def __init__(self, copy: WorkingCopy) -> None:
+    def __init__(self, copy: WorkingCopy, sends: SentFiles) -> None:
+        """`sends` is what was approved."""
         self.folder = copy.folder
         self._copy = copy
-
-    @cached_property
-    def _plan(self) -> Sending:
-        """Made once: what is compared with what a person has seen is what is sent."""
-        return _planned(self._copy)
-
-    @property
-    def sent(self) -> str:
-        return self._plan.words
+        self._sends = sends
 
     def pack(self) -> WorkspaceCopy:
         # The program is at work meanwhile: what it has put there since was in no list that anybody has seen.
-        return sending.packed(self._copy, self._plan, self.folder)
+        return sending.packed(self._copy, self._sends, self.folder)
 
     def take_in(self, before: WorkspaceCopy, after: WorkspaceCopy) -> str:
         try:
-            with entry.folder_open(self._copy.shown) as top:
-                stays = returning.take_in(top, before.entries, after)
+            stays = self._copy.take_in(before.entries, after)
         except (OSError, ValueError) as error:
-            raise KnownError(f"Not all that came back could be written: {error}.", "") from error
+            raise KnownError(f"What came back could not be written: {error}.", "") from error
         named = "; ".join(f"{shown(path)} {why}" for path, why in stays[:MOST_NAMED])
         return f"{named}; and {len(stays) - MOST_NAMED} more" if len(stays) > MOST_NAMED else named
 
 
-def _planned(copy: WorkingCopy) -> Sending:
+def _planned(copy: WorkingCopy) -> SentFiles:
     try:
         return sending.planned(copy)
     except OSError as error:
@@ -182,7 +182,9 @@ def able(sandbox: Sandbox) -> OverProject:
     )
 
 
-def _opened(copy: WorkingCopy, said: dict[str, Any], kept: contextlib.ExitStack) -> ProjectLayer:
+def _opened(
+    copy: WorkingCopy, said: dict[str, Any], kept: contextlib.ExitStack, sends: SentFiles | None
+) -> ProjectLayer:
     """Return the layer that a session has said, with what it needs open in `kept`. Raises OSError."""
 
     def opened(path: str, flags: int) -> int:
@@ -199,7 +201,7 @@ def _opened(copy: WorkingCopy, said: dict[str, Any], kept: contextlib.ExitStack)
         return descriptor
 
     path, holder = str(copy.shown), int(said["holder"])
-    journey = CopyJourney(copy) if copy.way == copied.NAME else None
+    journey = CopyJourney(copy, sends) if sends is not None and copy.way == copied.NAME else None
     mounts, users = namespace("mnt", int(said["mounts"])), namespace("user", int(said["users"]))
     if (mounts is None) is (copy.way == overlay.NAME):
         raise KnownError("The session does not say where its layer is mounted.")

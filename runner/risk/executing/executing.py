@@ -45,8 +45,13 @@ def executes(language: Language | None, code: str, acts: Iterable[Act], *, write
                 return _of_acts(others, writes) or of_python(code, writes, fed=bool(fed))
             case Language.JAVASCRIPT:
                 return _of_acts(acts, writes) or of_javascript(code)
-            case _:
+            case None:
                 return "its language is not known"
+            case _:
+                from runner.risk.by_calls.walker import not_followed
+
+                found = [*acts]
+                return _of_acts(found, writes) or not_followed(found)
     except RecursionError:
         return "it is nested too deeply"
 

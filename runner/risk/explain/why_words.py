@@ -1,10 +1,11 @@
-"""The reasons for a class as sentences: the same in the window and on the terminal."""
+"""The reasons for a class as sentences: the same in the window, in its language, and on the terminal, in English."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Finding, Level
+from runner.model.translation import numeral, plural, tr, translated, within
 from runner.risk.explain.why import MOST_PLACES
 
 if TYPE_CHECKING:
@@ -12,12 +13,12 @@ if TYPE_CHECKING:
 
     from runner.risk.explain.why import ClassReasons, HoldingPlace, LowerClass
 
-COUNTED = "Counted from these findings; changed code is assessed again."
-HIGHEST = "Nothing is above CRITICAL."
-YOUR_RULES = "A rule of yours can set a higher class; nothing sets a lower one."
-SANDBOX = "Where it would run does not change the class. Settings say how strong a sandbox each class needs."
-OLDER = "What this kind of request has by itself was not recorded, so nobody can say what would remain."
-CAPPED = f"A rule notes at most {MOST_PLACES} places, so there may be more."
+COUNTED = tr("Counted from these findings; changed code is assessed again.")
+HIGHEST = tr("Nothing is above CRITICAL.")
+YOUR_RULES = tr("A rule of yours can set a higher class; nothing sets a lower one.")
+SANDBOX = tr("Where it would run does not change the class. Settings say how strong a sandbox each class needs.")
+OLDER = tr("What this kind of request has by itself was not recorded, so nobody can say what would remain.")
+CAPPED = tr("A rule notes at most {most} places, so there may be more.", most=MOST_PLACES)
 MOST_LINES = 6
 """Lines that one sentence names."""
 
@@ -29,38 +30,41 @@ def summary(reasons: ClassReasons) -> str:
         return reasons.ruled
     if reasons.base is reasons.level:
         many = sum(len(place.findings) for place in places)
-        also = "" if not many else f" {_counted(many, 'finding is', 'findings are')} {name} as well."
-        return f"{name}: {_by_itself(reasons)}.{also}"
+        also = plural(" {count} finding is {name} as well.", " {count} findings are {name} as well.", many, name=name)
+        return f"{name}: {_by_itself(reasons)}.{also if many else ''}"
     if not places:
         return f"{name}. {OLDER}"
     if len(places) == 1 and not places[0].line:
-        return f"{name}: {places[0].findings[0].reason}"
+        return f"{name}: {translated(places[0].findings[0].reason)}"
     found = [one for place in places for one in place.findings]
-    each = "" if len(places) == 1 else "; each place is enough"
-    return f"{name} because of {places_of(found)}{each}."
+    if len(places) == 1:
+        return tr("{name} because of {places}.", name=name, places=places_of(found))
+    return tr("{name} because of {places}; each place is enough.", name=name, places=places_of(found))
 
 
 def place(holding: HoldingPlace) -> str:
     """Return where it is, with what stands there."""
-    return f"Line {holding.line:,}: {holding.text}".rstrip(": ") if holding.line else "The request itself"
+    if not holding.line:
+        return tr("The request itself")
+    return tr("Line {line}: {text}", line=numeral(holding.line), text=holding.text).rstrip(": ")
 
 
 def without(reasons: ClassReasons, holding: HoldingPlace) -> str:
     """Return which class would remain without what stands at a place."""
     if holding.unread:
-        return f"If it could be read: {_or_higher(holding.remains)}, by what it does."
+        return tr("If it could be read: {level}, by what it does.", level=_or_higher(holding.remains))
     if holding.remains is None:
-        return "Which class would remain without it was not recorded."
+        return tr("Which class would remain without it was not recorded.")
     if holding.remains < reasons.level:
-        return f"Without it: {holding.remains.name}."
+        return tr("Without it: {name}.", name=holding.remains.name)
     others = [one for place in reasons.holding if place is not holding for one in place.findings]
     if reasons.ruled:
-        why = "your rule sets it"
+        why = tr("your rule sets it")
     elif reasons.base is reasons.level:
         why = _by_itself(reasons)
     else:
-        why = f"because of {places_of(others)}"
-    return f"Without it: still {reasons.level.name}, {why}."
+        why = tr("because of {places}", places=places_of(others))
+    return tr("Without it: still {name}, {why}.", name=reasons.level.name, why=why)
 
 
 def lower(reasons: ClassReasons) -> tuple[str, ...]:
@@ -71,24 +75,31 @@ def lower(reasons: ClassReasons) -> tuple[str, ...]:
     lines = list(dict.fromkeys(_lower(one) for one in reasons.lower if one.possible))
     never = [one.level.name for one in reasons.lower if not one.possible]
     if never:
-        why = "your rule sets it" if reasons.ruled else _by_itself(reasons)
-        lines.append(f"{_or(never)}: not possible; {why}.")
-    return tuple(lines) or ("Nothing is below LOW.",)
+        why = tr("your rule sets it") if reasons.ruled else _by_itself(reasons)
+        lines.append(tr("{names}: not possible; {why}.", names=_or(never), why=why))
+    return tuple(lines) or (tr("Nothing is below LOW."),)
 
 
 def _lower(one: LowerClass) -> str:
     if one.unread:
-        return f"{one.remains.name} or higher: if all of it could be read, and without {places_of(one.without)}."
-    return f"{one.remains.name}: without {places_of(one.without)}."
+        return tr(
+            "{name} or higher: if all of it could be read, and without {places}.",
+            name=one.remains.name,
+            places=places_of(one.without),
+        )
+    return tr("{name}: without {places}.", name=one.remains.name, places=places_of(one.without))
 
 
 def higher(reasons: ClassReasons) -> tuple[str, ...]:
     """Return what would raise the class."""
     if reasons.level is Level.CRITICAL:
         return (HIGHEST,)
-    lines = [f"{level.name}: with {_or(words)}." for level, words in reasons.raised_by]
+    lines = [
+        tr("{name}: with {what}.", name=level.name, what=_or([translated(one) for one in words]))
+        for level, words in reasons.raised_by
+    ]
     found = [one for one in Level if one > reasons.level]
-    lines.insert(0, f"Nothing was found that is {_or([one.name for one in found])}.")
+    lines.insert(0, tr("Nothing was found that is {names}.", names=_or([one.name for one in found])))
     return (*lines, YOUR_RULES, *([SANDBOX] if reasons.confined else []))
 
 
@@ -97,9 +108,14 @@ def badge(reasons: ClassReasons) -> str:
     if not reasons.worst or reasons.level is Level.CRITICAL:
         return ""
     left = reasons.without_worst
-    rest = "nothing would stand out" if left is None else f"it would be {left.name}"
+    rest = tr("nothing would stand out") if left is None else tr("it would be {name}", name=left.name)
     name, at = reasons.worst[0].level.name, places_of(reasons.worst)
-    return f"The color is that of the worst finding: {name}, because of {at}. Without that, {rest}."
+    return tr(
+        "The color is that of the worst finding: {name}, because of {places}. Without that, {rest}.",
+        name=name,
+        places=at,
+        rest=rest,
+    )
 
 
 def report(reasons: ClassReasons, most: int = 20) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -112,12 +128,12 @@ def report(reasons: ClassReasons, most: int = 20) -> tuple[tuple[str, tuple[str,
             f"    {without(reasons, one)}",
         ]
     if len(reasons.holding) > most:
-        held.append(f"and {len(reasons.holding) - most:,} more places")
+        held.append(tr("and {count} more places", count=numeral(len(reasons.holding) - most)))
     parts = (
-        ("Why this class", (summary(reasons), *filter(None, (badge(reasons),)))),
-        ("What holds it there", tuple(held)),
-        ("Why not lower", lower(reasons)),
-        ("Why not higher", higher(reasons)),
+        (tr("Why this class"), (summary(reasons), *filter(None, (badge(reasons),)))),
+        (tr("What holds it there"), tuple(held)),
+        (tr("Why not lower"), lower(reasons)),
+        (tr("Why not higher"), higher(reasons)),
         ("", (footnote(reasons),) if reasons.holding else ()),
     )
     return tuple((heading, lines) for heading, lines in parts if lines)
@@ -132,43 +148,37 @@ def finding_line(finding: Finding, beside: str) -> str:
     """Return what a finding says, by which rule, and what shows it where that is not in `beside` already."""
     evidence = " ".join(finding.evidence.split())
     shows = f"  {evidence}" if evidence and evidence not in " ".join(beside.split()) else ""
-    return f"{finding.reason} [{finding.id}]{shows}"
+    return f"{translated(finding.reason)} [{finding.id}]{shows}"
 
 
 def places_of(findings: Iterable[Finding]) -> str:
     """Return where findings are: `lines 3 and 8`, `line 3 and what it asks for`."""
     lines = sorted({one.span.line for one in findings if one.span != WHOLE})
     whole = any(one.span == WHOLE for one in findings)
-    named = [f"{line:,}" for line in lines[:MOST_LINES]]
+    named = [numeral(line) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
-        named.append(f"{len(lines) - MOST_LINES:,} more")
-    words = [f"{'line' if len(lines) == 1 else 'lines'} {_and(named)}"] if named else []
-    return _and([*words, *(["what the request asks for"] if whole else [])])
+        named.append(tr("{count} more", count=numeral(len(lines) - MOST_LINES)))
+    words = [plural("line {lines}", "lines {lines}", len(lines), lines=_and(named))] if named else []
+    return _and([*words, *([tr("what the request asks for")] if whole else [])])
 
 
 def _by_itself(reasons: ClassReasons) -> str:
     base = "" if reasons.base is None else reasons.base.name
-    kind = reasons.kind[0].lower() + reasons.kind[1:]
-    return f"{kind} is {base} by itself, whatever is found"
+    kind = within(translated(reasons.kind))
+    return tr("{kind} is {name} by itself, whatever is found", kind=kind, name=base)
 
 
 def _or_higher(level: Level | None) -> str:
-    return "the class of its kind or higher" if level is None else f"{level.name} or higher"
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
+    return tr("the class of its kind or higher") if level is None else tr("{name} or higher", name=level.name)
 
 
 def _and(words: Sequence[str]) -> str:
-    return _joined(words, "and")
+    if len(words) < 2:
+        return "".join(words)
+    return tr("{several} and {last}", several=", ".join(words[:-1]), last=words[-1])
 
 
 def _or(words: Sequence[str]) -> str:
-    return _joined(words, "or")
-
-
-def _joined(words: Sequence[str], last: str) -> str:
     if len(words) < 2:
         return "".join(words)
-    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+    return tr("{several} or {last}", several=", ".join(words[:-1]), last=words[-1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.model.modules import is_standard, modules
@@ -61,10 +61,8 @@ def used(language: Language | None, code: str, files: Sequence[KnownFile]) -> Us
             return _python(code, by_path)
         case Language.JAVASCRIPT:
             return _javascript(code, by_path)
-        case None:
-            return Use(code)
         case _:
-            assert_never(language)
+            return Use(code)
 
 
 # ---- Shell ----

@@ -120,6 +120,7 @@ KINDS = frozenset(
         "too-deep",
         "trap",
         "tunnel",
+        "unfollowed",
         "unparsed",
         "unpickle",
         "uploads",
@@ -130,6 +131,7 @@ KINDS = frozenset(
         "windows-object",
         "worker",
         "write",
+        "written-secret",
     ]
 )
 """Every kind of act. A rule about another one would never find anything, and nobody would know."""
@@ -229,8 +231,16 @@ DEEDS = words(
 """Kinds of acts that may do harm, by what they are done to."""
 REPEATED = frozenset({"repeated"})
 """The label of what is done in a loop."""
-ELSEWHERE = "elsewhere"
-"""The label of what is done on another machine, by a command that is sent there."""
+PICKED = "picked"
+"""The label of what is found, or done in a loop to it, where only what meets a condition is taken."""
+TEST_ROWS = frozenset({"test-rows"})
+"""The label of what a test does to rows that are put back when it is over."""
+PICKED_BY_AGE = "picked-by-age"
+"""The same, where the condition is an age, or a name that is left out."""
+CONTAINER = "container "
+"""Begins the name of what is no machine but a container."""
+ON_MACHINE = "on:"
+"""Begins the label of what is done on another machine; its name follows, where it is known."""
 ASSUMED = frozenset({"assumed"})
 """The label of what is done only if a function that is handed on is called with what is handed on beside it."""
 DEEPEST_NESTING = 6
@@ -337,13 +347,20 @@ class Trail:
             self.around = kept
 
     @contextmanager
-    def elsewhere(self) -> Iterator[None]:
-        """While a command is looked at that another machine runs."""
-        kept, self.around = self.around, self.around | {ELSEWHERE}
+    def on_machine(self, host: Value, kind: str = "") -> Iterator[None]:
+        """While commands are looked at that another machine runs, or one of a `kind` of its own."""
+        kept = self.around
+        known = (host.exact or "").rpartition("@")[2]
+        self.around |= {f"{ON_MACHINE}{kind}{excerpt(known, 60)}"}
         try:
             yield
         finally:
             self.around = kept
+
+    def picked(self) -> None:
+        """Note that what follows in the turn of a loop is done only to what meets a condition."""
+        if self.around and self.around >= REPEATED:
+            self.around |= {PICKED}
 
     @contextmanager
     def assumed(self) -> Iterator[None]:

@@ -45,9 +45,11 @@ from runner.risk.python.files import (
 )
 from runner.risk.python.libraries import SPECIAL_LIBRARIES
 from runner.risk.python.records import RECORDS
+from runner.risk.python.replaced_in_tests import replaces
 from runner.risk.python.sequences import backwards, dictionary, listed, next_of, nothing_new, numbered, ranged, zipped
 from runner.risk.python.statements_run import RUN_STATEMENTS
 from runner.risk.python.texts import call_coder, codec, coder, decoder, from_json, shell_words, substituted, template
+from runner.risk.python.transfers import TRANSFERS
 from runner.risk.trace.members import members
 from runner.risk.trace.standing import STANDING
 
@@ -185,6 +187,8 @@ SAME_THING = (
 
 SPECIALS: dict[str, Special] = {
     **SPECIAL_LIBRARIES,
+    **TRANSFERS,
+    "pytest.MonkeyPatch.setattr": replaces,
     **COMMAND_LINE,
     **RECORDS,
     **RUN_STATEMENTS,

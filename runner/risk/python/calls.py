@@ -10,11 +10,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import NO_LABELS, Value, reference
 from runner.risk.python.formatting import formatted
 from runner.risk.python.names import got, lookup, reach
 from runner.risk.python.syntax import hidden_name, is_written_out, place
+from runner.risk.trace.shown import note_written
+from runner.risk.trace.stores import ANY_CONDITION, ROWS_OF
 from runner.risk.trace.values import each_of, element
 
 if TYPE_CHECKING:
@@ -30,20 +33,7 @@ FINDERS = words(
 
 def calls(walker: Python, node: ast.Call) -> Value:
     called = walker.value(node.func)
-    args: list[Value] = []
-    for arg in node.args:
-        if type(arg) is ast.Starred:
-            spread = walker.value(arg.value)
-            args += spread.items if spread.items is not None else [each_of(spread)]
-        else:
-            args.append(walker.value(arg))
-    named: dict[str, Value] = {}
-    for keyword in node.keywords:
-        value = walker.value(keyword.value)
-        if keyword.arg is not None:
-            named[keyword.arg] = value
-        else:
-            named.update(value.fields or {})
+    args, named = _given(walker, node)
     if called.attribute == "pop" and called.owner is not None and is_written_out(node.func):
         return element(called.owner, args[0] if args else Value(number=-1))
     if called.attribute == "__getattribute__" and called.owner is not None and args and args[0].texts:
@@ -61,7 +51,54 @@ def calls(walker: Python, node: ast.Call) -> Value:
         _by_data(walker, node.func.slice, node)
     if called.name in FINDERS and args:
         return _module(walker, args[0], node, hidden_name(node.args[0]))
-    return _called_here(walker, node, called, args, named)
+    made = _called_here(walker, node, called, args, named)
+    if called.attribute in CONDITIONS or called.attribute == "query" or called.name in OF_ROWS:
+        return _about_rows(called, made, args, node)
+    return made
+
+
+def _given(walker: Python, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+    """Return the arguments of a call, by place and by name; a password that is written among them is noted."""
+    args: list[Value] = []
+    for arg in node.args:
+        if type(arg) is ast.Starred:
+            spread = walker.value(arg.value)
+            args += spread.items if spread.items is not None else [each_of(spread)]
+        else:
+            args.append(walker.value(arg))
+    named: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = walker.value(keyword.value)
+        if keyword.arg is None:
+            named.update(value.fields or {})
+            continue
+        named[keyword.arg] = value
+        if type(keyword.value) is ast.Constant:
+            note_written(walker.trail, keyword.arg, value.text, place(node))
+    return args, named
+
+
+def _about_rows(called: Value, made: Value, args: list[Value], node: ast.Call) -> Value:
+    """Label what a call gives that is about rows of a table: which, and whether there may be no condition."""
+    if called.attribute in CONDITIONS and _is_open(node):
+        return made.labelled((ANY_CONDITION,))
+    model = next((one.name.rpartition(".")[2] for one in args[:1] if CLASS.fullmatch(one.name)), "")
+    return made.labelled((f"{ROWS_OF}{model}",)) if model and called.attribute not in CONDITIONS else made
+
+
+CONDITIONS = words("filter filter_by exclude where")
+"""Methods that choose among the rows of a table."""
+OF_ROWS = words(
+    "sqlalchemy.delete sqlalchemy.update sqlalchemy.sql.delete sqlalchemy.sql.update sqlalchemy.sql.expression.delete"
+)
+"""Functions that begin a statement about the rows of what they are given."""
+CLASS = expression(r"(?:[\w.]{0,100}\.)?[A-Z]\w{0,60}")
+
+
+def _is_open(node: ast.Call) -> bool:
+    """Return whether there may be no condition at all: none is written, but perhaps taken from a list or a mapping."""
+    written = [one for one in node.args if not isinstance(one, ast.Starred)]
+    return not written and all(one.arg is None for one in node.keywords)
 
 
 def _called_here(walker: Python, node: ast.Call, called: Value, args: list[Value], named: dict[str, Value]) -> Value:

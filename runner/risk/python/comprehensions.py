@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
+from runner.risk.model.acts import PICKED
 from runner.risk.model.value import Scope, Value
 from runner.risk.python.binding import bind
 from runner.risk.trace.values import each_of
@@ -33,7 +34,10 @@ def comprehension(walker: Python, node: ast.ListComp | ast.SetComp | ast.Generat
             for condition in generator.ifs:
                 walker.value(condition)
         met = walker.value(node.elt)
-        return Value(items=None, name=f"{met.name}*" if met.name else "", labels=met.labels | whole.labels, texts=())
+        labels = met.labels | whole.labels
+        if any(generator.ifs for generator in node.generators):
+            labels |= {PICKED}
+        return Value(items=None, name=f"{met.name}*" if met.name else "", labels=labels, texts=())
     finally:
         machine.scope, machine.branches = outside
 

@@ -14,6 +14,7 @@ from runner.risk.model.value import Class, Function, Scope, Value
 from runner.risk.python.mocking import mocked_by
 from runner.risk.python.names import assign
 from runner.risk.python.records import parts_of
+from runner.risk.python.replaced_in_tests import in_tests_of
 from runner.risk.python.syntax import place
 
 if TYPE_CHECKING:
@@ -86,11 +87,14 @@ def classes(walker: Python, node: ast.ClassDef) -> None:
         walker.block(node.body)
     finally:
         machine.scope = outside
+    replaced = in_tests_of(walker, node, bases)
     kind.members = inside.names
     for member, value in inside.names.items():
         if (function := value.function) is not None and function.scope is inside:
             function.scope = outside
             static = _static(node, member)
+            if replaced and member.startswith("test") and not static:
+                function.mocked += replaced
             if function.parameters and not static:
                 function.self_name = function.parameters.pop(0)
                 function.of = kind

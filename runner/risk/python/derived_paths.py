@@ -26,7 +26,11 @@ def _made(change: Callable[[str, str], str]) -> Special:
     def call(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
         owner, given = called.owner or UNKNOWN, first(args)
         by = given.text if given.texts else HOLE
-        whole = each(owner, lambda known: change(known, by)) if owner.texts else Value((HOLE,))
+        folders = [label[len(FOUND_IN) :].rstrip("/") for label in owner.labels if label.startswith(FOUND_IN)]
+        if owner.texts:
+            whole = each(owner, lambda known: change(known, by))
+        else:
+            whole = Value((change(f"{folders[0]}/{HOLE}", by) if len(folders) == 1 else HOLE,))
         # It is another file than the one that was found.
         labels = {label for label in owner.labels | given.labels if label != "found" and not label.startswith(FOUND_IN)}
         return Value(whole.texts, A_PATH, frozenset(labels))

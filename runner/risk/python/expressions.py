@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
-from runner.risk.model.acts import Source
+from runner.risk.model.acts import PICKED, Source
 from runner.risk.model.value import (
     UNKNOWN,
     Value,
@@ -58,6 +58,8 @@ def subscript(walker: Python, node: ast.Subscript) -> Value:
             for end in (node.slice.lower, node.slice.upper, node.slice.step)
         ]
         part = fold.sliced(owner, *ends)
+        if "found" in part.labels:
+            part = part.labelled((PICKED,))
         return hint_of(part) if part.labels and fold.is_hint(*ends[:2]) else part
     key = walker.value(node.slice)
     if key.texts and (owner.name in BUILTINS or owner.name.endswith(HOLD_NAMES)):

@@ -36,6 +36,8 @@ PASSES_ON = words(
 """Names by which a library that replaces requests makes some of them after all."""
 ANY = "*"
 """Stands for every function."""
+SETS = "monkeypatch.setattr"
+"""Stands for what a test of pytest puts in the place of something until it is over."""
 
 
 def mocked_by(walker: Python, node: ast.expr, value: Value) -> tuple[str, ...]:
@@ -44,19 +46,19 @@ def mocked_by(walker: Python, node: ast.expr, value: Value) -> tuple[str, ...]:
     Of `patch("module.function")` that is the function, unless what takes its place may be given.
     """
     if known := MOCKERS.get(value.name.removesuffix("()")):
-        return () if PASSES_ON & _given_back(walker) else known
+        return () if (PASSES_ON | {SETS}) & given_back(walker) else known
     match node:
         case ast.Call(args=[ast.Constant(value=str(target))], keywords=named) if (
             value.name == "unittest.mock.patch()"
             and all(one.arg == "return_value" for one in named)
-            and not {ANY, target.rpartition(".")[2]} & _given_back(walker)
+            and not {ANY, SETS, target.rpartition(".")[2]} & given_back(walker)
         ):
             return (target,)
         case _:
             return ()
 
 
-def _given_back(walker: Python) -> frozenset[str]:
+def given_back(walker: Python) -> frozenset[str]:
     """Return the names that the program may give back what a test has replaced; `ANY` for all of them."""
     if walker.gives_back is None:
         found = (one for part in walker.body for one in ast.walk(part))
@@ -69,6 +71,8 @@ def _names(node: ast.AST) -> tuple[str, ...]:
     match node:
         case ast.Attribute(attr="return_value"):
             return ()
+        case ast.Attribute(value=ast.Name(id="monkeypatch"), attr="setattr"):
+            return (SETS,)
         case ast.Attribute(ctx=ast.Store() | ast.Del(), value=owner, attr=name):
             if name == "patch" or (isinstance(owner, ast.Name) and owner.id != "self"):
                 return (ANY,)

@@ -26,8 +26,10 @@ from runner.risk.python.held_modules import full_name
 from runner.risk.python.mocking import mocked_by
 from runner.risk.python.names import BUILTINS, assign, calls_for_sure, lookup
 from runner.risk.python.operators import OPERATORS
+from runner.risk.python.replaced_in_tests import patcher, stubbed
 from runner.risk.python.syntax import place
 from runner.risk.trace.conditions import note_condition
+from runner.risk.trace.shown import note_written
 from runner.risk.trace.values import each_of, merged
 
 if TYPE_CHECKING:
@@ -66,6 +68,8 @@ def imports_from(walker: Python, node: ast.ImportFrom) -> None:
 
 def assignment(walker: Python, node: ast.Assign) -> None:
     value = walker.value(node.value)
+    if type(node.value) is ast.Constant and type(node.targets[0]) is ast.Name:
+        note_written(walker.trail, node.targets[0].id, value.text, place(node))
     for target in node.targets:
         bind(walker, target, value)
 
@@ -97,14 +101,26 @@ def conditional(walker: Python, node: ast.If) -> None:
     current: ast.If = node
     while True:
         test, start = walker.value(current.test), len(walker.trail.acts)
+        around = walker.trail.around
+        walker.trail.picked()
         walker.branch(current.body)
+        walker.trail.around = around
         if test.labels:
             note_condition(walker.trail, depends_on(current.test, test), start, place(current.test))
         if len(current.orelse) == 1 and isinstance(current.orelse[0], ast.If):
             current = current.orelse[0]
             continue
-        walker.branch(current.orelse)
+        if current.orelse:
+            walker.trail.picked()
+            walker.branch(current.orelse)
+            walker.trail.around = around
+        if isinstance(node.body[-1], LEAVES):
+            walker.trail.picked()
         return
+
+
+LEAVES = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+"""Statements after which the rest of a turn is not done."""
 
 
 def loop(walker: Python, node: ast.For | ast.AsyncFor) -> None:
@@ -187,10 +203,11 @@ def using(walker: Python, node: ast.With | ast.AsyncWith) -> None:
         if value.name == "contextlib.chdir()":
             walker.trail.go((value.fields or {}).get("path", UNKNOWN))
             moved = True
-        walker.machine.mocked += mocked_by(walker, item.context_expr, value)
+        walker.machine.mocked += mocked_by(walker, item.context_expr, value) + patcher(walker, item.context_expr, value)
         if item.optional_vars is not None:
             bind(walker, item.optional_vars, value)
-    walker.block(node.body)
+    with stubbed(walker, node, node.items[0], value):
+        walker.block(node.body)
     walker.machine.mocked = kept
     if moved:
         walker.trail.folder = folder

@@ -123,7 +123,9 @@ class Python:
         if function.simple:
             self.machine.returned[-1].append(self.value(cast("ast.expr", function.body)))
         else:
+            kept = self.trail.around
             self.block(cast("Sequence[ast.stmt]", function.body))
+            self.trail.around = kept
 
     def runs_later(self, function: Function) -> bool:
         body = [] if function.simple else cast("Sequence[ast.stmt]", function.body)
@@ -147,6 +149,8 @@ class Python:
         if parameter in ("tmp_path", "tmpdir"):
             made = self.trail.own.made(0, 0, text("/tmp")).labelled(labels)
             return Value(made.texts, "pathlib.Path()", made.labels)
+        if parameter == "monkeypatch":
+            return Value(name="pytest.MonkeyPatch()", labels=labels)
         if (fixture := self.fixtures.get(parameter)) is not None and not fixture.active:
             made = self.machine.follow(fixture, [], {})
             return each_of(made) if made.attribute == "yield" else made

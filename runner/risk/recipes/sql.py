@@ -99,7 +99,7 @@ class DataChange(NamedTuple):
             case Effect.ADDS:
                 return f"writes to {self.table}"
             case Effect.CHANGES:
-                return f"changes {self.table}"
+                return f"changes {self.what} {self.table}" if self.what == "rows of" else f"changes {self.table}"
             case Effect.DELETES:
                 return f"deletes rows of {self.table}"
             case Effect.CHANGES_ALL:

@@ -44,6 +44,7 @@ def collected(folder: Path) -> dict[str, Any]:
         rules += read(path)["rules"]
     return {
         **{name: _vocabulary(folder / f"{name}.yaml") for name in VOCABULARIES},
+        "languages": {path.stem: _by_calls(path) for path in sorted((folder / "languages").glob("*.yaml"))},
         "targets": kinds,
         "foreign": read(folder / "foreign.yaml").get("patterns") or [],
         "popular": _section(folder / "popular.yaml", "popular"),
@@ -124,6 +125,19 @@ def _vocabulary(path: Path) -> dict[str, object]:
     except ValueError as error:
         raise RulesUnreadable(f"{path.name}: {error}.", "Correct the entry.") from None
     return found
+
+
+def _by_calls(path: Path) -> dict[str, Any]:
+    """Return how a language is read that has no part of the classifier to itself."""
+    data = read(path)
+    for name in ("grammar", "calls", "grave", "harmless"):
+        if name not in data:
+            raise RulesUnreadable(f"{path.name} has no `{name}`.", "Add the section.")
+    try:
+        Vocabulary.of_file({"calls": data["grave"], "attributes": {}})
+    except ValueError as error:
+        raise RulesUnreadable(f"{path.name}: {error}.", "Correct the entry.") from None
+    return data
 
 
 def read_rules(path: Path, targets: Targets, compile: Compile = trusted) -> list[DangerRule]:

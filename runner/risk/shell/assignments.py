@@ -12,11 +12,16 @@ from runner.risk.shell.obeying import how_it_runs
 from runner.risk.shell.steering import steers
 from runner.risk.shell.subscripts import PROMPTS, expanded, worked_out
 from runner.risk.shell.syntax import place, source
+from runner.risk.trace.shown import note_written
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from runner.risk.shell.words import ShellWords
+
+
+WRITTEN = frozenset(("word", "raw_string", "string"))
+"""Nodes of values that stand in the script as they are, where nothing is worked out in them."""
 
 
 class Assignments:
@@ -40,6 +45,8 @@ class Assignments:
             made = (
                 Value(items=[*(old.items or []), *made.items]) if made.items is not None else concatenate((old, made))
             )
+        if value is not None and value.type in WRITTEN:
+            note_written(self.shell.trail, target, made.text, place(node))
         if target.isupper():
             steers(self.shell, target, made, place(node))
         if target in PROMPTS:

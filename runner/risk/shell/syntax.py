@@ -29,6 +29,9 @@ LINE_ENDS = expression(rb"[ \t]*+(?:#[^\n]*+)?+\n")
 """The end of a line that is not broken."""
 MOST_PASSES = 8
 """Over a script of which the grammar takes two commands for one: the first may reveal others."""
+TWO_NAMES = expression(rb"\$\w++[^\s\w\"'`$(){};&|<>]++\$\w")
+"""Two variables in one word, as `$a/$b.txt`: the grammar ends the word at the second `$`."""
+NAME = expression(rb"[A-Za-z_]\w*|\d")
 MOST_PIPES = 3000
 """Of one pipeline: parsing one takes time that grows with the square of its length, and nothing can interrupt it."""
 PIPE_OR_END = expression(rb"\||;|[^\s|\\][^\S\n]*+\n")
@@ -59,6 +62,11 @@ def _parsed(code: str) -> Node:
     if _longest_pipeline(data) > MOST_PIPES:
         raise TooMuch
     root = root_of(code) if data is whole else Parser(BASH).parse(data).root_node
+    for _ in range(MOST_PASSES if TWO_NAMES.search(data) is not None else 0):
+        if (braced := _braced(root, data)) == data:
+            break
+        data = braced
+        root = Parser(BASH).parse(data).root_node
     for _ in range(MOST_PASSES if b"|" in data else 0):
         if (ended := _ended(root, data)) == data:
             break
@@ -80,6 +88,26 @@ def _parsed(code: str) -> Node:
         again = Parser(BASH).parse(plainer).root_node
         root = root if again.has_error else again
     return root
+
+
+@cache
+def _cut_short() -> Query:
+    return Query(BASH, '(concatenation "$" @open .)')
+
+
+def _braced(root: Node, data: bytes) -> bytes:
+    """Return the script with `${b}` in place of each `$b` at whose `$` the grammar ends a word too early.
+
+    Columns after it are further to the right.
+    """
+    parts: list[bytes] = []
+    last = 0
+    opened = QueryCursor(_cut_short()).captures(root).get("open", ())
+    for at in sorted({node.end_byte for node in opened}):
+        if (name := NAME.match(data, at)) is not None:
+            parts += (data[last:at], b"{", name[0], b"}")
+            last = name.end()
+    return b"".join((*parts, data[last:])) if parts else data
 
 
 @cache

@@ -170,7 +170,7 @@ class ShellPatch(NamedTuple):
     folder: str = ""
 
 
-OPENING = expression(
+PATCH_COMMAND = expression(
     r"\s*(?:cd[ \t]+(?:'(?P<single>[^'\n]+)'|\"(?P<double>[^\"\n$`\\!]+)\"|(?P<bare>[\w@%+=:,./][\w@%+=:,./-]*))"
     r"[ \t]*&&\s*)?(?:apply_patch|applypatch)[ \t]*"
 )
@@ -187,7 +187,7 @@ def patch_in(command: str) -> ShellPatch | None:
 
     Codex takes such a command for its tool and runs no shell.
     """
-    opening = OPENING.match(command)
+    opening = PATCH_COMMAND.match(command)
     if opening is None:
         return None
     folder = next(filter(None, opening.groupdict().values()), "")

@@ -130,7 +130,9 @@ def on_file(verb: str, path: str, findings: Sequence[Finding], inner: str = "") 
 def language_of(path: str, content: str) -> Language | None:
     """Return the language of a program, by its name or its first line; None for what is no program."""
     ending = posixpath.splitext(path.lower())[1]
-    for language, support in LANGUAGES.items():
+    # Those that are followed: a file that has to be compiled first starts nothing by being there.
+    followed = {language: support for language, support in LANGUAGES.items() if support.toolchain is None}
+    for language, support in followed.items():
         if ending in support.endings or ending in support.also:
             return language
     if (name := posixpath.basename(path.lower())) in NAMES:
@@ -138,7 +140,7 @@ def language_of(path: str, content: str) -> Language | None:
     first = content.partition("\n")[0]
     if not first.startswith("#!"):
         return None
-    return next((one for one, support in LANGUAGES.items() if support.programs[0] in first), None)
+    return next((one for one, support in followed.items() if support.programs[0] in first), None)
 
 
 def _place(path: str) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from runner.risk.model.acts import Act, Place, Source
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, is_absent, labels_of, text
+from runner.risk.trace.shown import note_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,8 @@ IN_A_FILE = frozenset(
 """Functions that open a database in the file that they are given."""
 FOUND_IN = "in:"
 """Begins the label of what a walk finds; its folder follows."""
+FOUND_AS = "as:"
+"""Begins the label of what a walk finds by its name; the pattern that the name fits follows."""
 KIND_LABELS = {
     "secret": Source.SECRET,
     "key-file": Source.SECRET,
@@ -47,6 +50,10 @@ OUTSIDE = expression(r"/(?:data|srv|mnt|media|export|nfs|scratch|shared?|var/(?:
 """Paths in folders where machines keep what is many people's."""
 OF_OUTSIDE = "outside:"
 """Begins the label of what is read there; the path follows."""
+
+
+SETTING = expression(r"(?m)^[ \t]{0,20}(?:export )?(?P<name>\w{3,60}) ?[=:] ?[\"']?(?P<value>[^\s\"']{4,200})")
+LONGEST_SETTINGS = 20_000
 
 
 class WrittenFiles:
@@ -86,8 +93,14 @@ class WrittenFiles:
         return frozenset(labels)
 
     def _written(self, act: Act) -> frozenset[str]:
+        emptied = act.kind == "write" and act.name.endswith(("write_text", "write_bytes"))
+        if emptied and act.get("data").exact == "" and "found" in act.get("path").labels:
+            act.fields["empties"] = text("yes")
         if act.kind == "write" and _is_rewritten(act.get("path"), act.get("data")):
             act.fields["rewrites"] = text("yes")
+        if (known := act.get("data").exact) is not None and len(known) <= LONGEST_SETTINGS and "=" in known:
+            for setting in SETTING.finditer(known):
+                note_written(self.trail, setting["name"], setting["value"], act.place)
         piece = act.kind == "append" or act.name.endswith(("write", "writelines"))
         self._wrote(act.get("path"), act.get("data"), act.place, piece)
         return NO_LABELS
@@ -126,6 +139,8 @@ class WrittenFiles:
         folder = next((known for known in act.get("path").texts if known.strip(HOLE)), "")
         if folder:
             labels.add(f"{FOUND_IN}{excerpt(folder, LONGEST_FOLDER)}")
+            if "narrowed" in labels and names is not None:
+                labels.add(f"{FOUND_AS}{excerpt(names, LONGEST_FOLDER)}")
         return frozenset(labels)
 
     def _made_ready(self, act: Act) -> frozenset[str]:

@@ -23,7 +23,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from runner.risk.model import fold
-from runner.risk.model.acts import DEEDS, Place
+from runner.risk.model.acts import DEEDS, OF_PLACES, TEST_ROWS, Place
 from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt, is_beyond
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import (
@@ -70,6 +70,11 @@ MOST_SIMPLE_CALLS = 400
 """As MOST_CALLS, for functions that are a single expression."""
 
 MOCKED = frozenset({"mocked"})
+FAKE_FILES = "files in memory"
+IN_MEMORY = OF_PLACES - {"discard", "start", "use"}
+"""Kinds of acts that are done in memory where files are."""
+FAKE_ROWS = "rows that are put back"
+"""What a test may put in the place of files, and of the rows of models, while it runs."""
 ANSWERS = frozenset(("~res", "~response", "~reply", "~rsp", "~ctx"))
 """What functions that answer requests call what they answer with: it goes to whoever asked."""
 VISITORS = frozenset({"input"})
@@ -385,7 +390,12 @@ class Machine:
         """Write an act down; return what the call gives with the labels that follow from it."""
         if act == "send" and called.attribute == "send" and called.name.partition(".")[0] in ANSWERS:
             act = "answer"
-        labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
+        if act == "destroy" and named:
+            fields["given"] = Value(fields=dict(named))
+        labels = called.labels
+        if self.mocked:
+            labels = labels | self.stand_in(called.name, act)
+            act = "mention" if act in IN_MEMORY and FAKE_FILES in self.mocked and labels >= MOCKED else act
         if act == "fetch" and called.attribute == "goto" and (page := fields["url"]).texts and "://" not in page.text:
             act, fields = "read", {"path": page}  # a file that a browser shows
         if act == "delete":
@@ -424,6 +434,14 @@ class Machine:
         """Return whether a test has replaced the function."""
         plain = name.replace("()", "")
         return any(plain.startswith(one) or one.endswith(f".{plain}") for one in self.mocked)
+
+    def stand_in(self, name: str, act: str = "") -> frozenset[str]:
+        """Return the labels of what does nothing that lasts: a test has replaced it, or what it is done to."""
+        if FAKE_FILES in self.mocked and act in IN_MEMORY and self.trail.place is None:
+            return MOCKED
+        if FAKE_ROWS in self.mocked and act in ("destroy", "query") and ".objects" in name:
+            return MOCKED | TEST_ROWS
+        return MOCKED if self.mocked and self.is_mocked(name) else NO_LABELS
 
     def callbacks(
         self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value, place: Place

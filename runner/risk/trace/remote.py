@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.outline_data import words
-from runner.risk.model.value import HOLE, Value, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -102,6 +102,15 @@ def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str
     elif address is not None:
         fields = {"at": text(address["host"]), "opens": text(opened)}
         trail.add("configure", act.name, fields, place, act.labels)
+
+
+def connected_to(trail: Trail, function: str) -> Value:
+    """Return the machine that a client of the library of `function` was last connected to."""
+    library = function.partition(".")[0]
+    acts = reversed(trail.acts)
+    found = next((act for act in acts if act.kind == "connect" and act.name.partition(".")[0] == library), None)
+    host = found.get("host") if found is not None else UNKNOWN
+    return next((one for one in host.items if one.texts), UNKNOWN) if host.items else host
 
 
 def opened_to(key: str, value: Value) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import VALUE_OF, Source
-from runner.risk.model.value import Value
+from runner.risk.model.value import Value, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,6 +21,31 @@ NAMED = expression(
 )
 """Labels of values of variables in which secrets are kept."""
 KINDS = frozenset((Source.ENVIRONMENT, Source.SECRET, "kept-secret", "environment-file", "private-key"))
+
+
+OF_PASSWORD = expression(r"(?i)(?:\w{1,60}[_-])?(?:password|passwd|passphrase|pgpassword|mysql_pwd|pwd)")
+OF_KEY = expression(
+    r"(?i)(?:\w{1,60}[_-])?(?:api_?key|secret(?:_access)?_?key|client_secret|access_?token|auth_?token|token)"
+)
+"""What variables and arguments are called that a password or a key is given to."""
+STANDS_FOR = expression(
+    r"(?i)(?:x+|\*+|\.+|<.*|\$.*|\{.*|%.*|your\W.*|your|change.?(?:me|it).*|example.*|placeholder.*|dummy.*|fake.*|test.*"
+    r"|password|passwd|secret|none|null|true|false|todo|foo.*|bar.*|str|string|text|input|prompt)"
+)
+"""Values that only stand where a password would."""
+ENDINGS = ("password", "passwd", "passphrase", "pwd", "key", "token")
+"""How each of these names ends, in small letters."""
+LIKE_A_KEY = expression(r"(?=[^\s]*\d)[\w./+=:-]{12,300}")
+
+
+def note_written(trail: Trail, name: str, value: str, place: Place) -> None:
+    """Note that a password or a key stands in the code, as the value of what is called `name`."""
+    if not name.lower().endswith(ENDINGS) or not 4 <= len(value) <= 300 or STANDS_FOR.fullmatch(value) is not None:
+        return
+    if OF_PASSWORD.fullmatch(name) is not None and " " not in value:
+        trail.add("written-secret", name, {"what": text("a password")}, place)
+    elif OF_KEY.fullmatch(name) is not None and LIKE_A_KEY.fullmatch(value) is not None:
+        trail.add("written-secret", name, {"what": text("a key")}, place)
 
 
 def secrets(labels: Iterable[str]) -> frozenset[str]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.acts import REPEATED
 from runner.risk.model.standing import is_relative
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, is_absent, text
-from runner.risk.recipes.sql import Effect, changes, is_of_one
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, is_absent, labels_of, text
+from runner.risk.recipes.sql import DataChange, Effect, changes, is_of_one
 from runner.risk.trace.everything import lists_all, note_all
 from runner.risk.trace.files import IN_A_FILE, IN_MEMORY, MEMORY, is_temporary
 
@@ -38,6 +38,10 @@ OF_FILES = expression(r"sqlite|libsql|sql\.?js")
 WITHOUT_A_FILE = frozenset(("duckdb.connect", "better-sqlite3"))
 """Functions that open a database in memory where they are given no file."""
 SQLITE = expression(r"(?i)sqlite(?:\+\w{1,20})?:|[^:]{0,400}\Z")
+ANY_CONDITION = "any-condition"
+"""The label of rows for which the program works out the conditions, which may be none."""
+ROWS_OF = "rows-of:"
+"""Begins the label of what is about the rows of a table, by the class or model that stands for it."""
 KEY = expression(r"(?i)(?:\w{1,60}[.:])?_?(?:id|uuid|guid|pk|rowid|__key__)(?:__exact)?")
 """Names of a column of which each value stands in one row."""
 EQUAL = expression(r"={1,3}|eq|is|:eq")
@@ -61,6 +65,8 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
             note_all(act)
             return lists_all(act)
         case _:
+            if act.kind == "destroy" and ANY_CONDITION in act.get("on").labels:
+                act.fields.pop("only", None)
             note_one(act)
             note_all(act)
             note_unset(act)
@@ -80,6 +86,8 @@ def note_statements(trail: Trail, act: Act) -> None:
     found = sorted(
         (change for known in act.get("sql").texts for change in changes(known, trail)), key=lambda one: -one.effect
     )
+    if not found and (built := _built(act)) is not None:
+        found = [built]
     if found:
         act.fields["effect"] = text(found[0].effect.name)
         act.fields["changes"] = Value(items=[text(one.words) for one in found if one.effect > Effect.ADDS])
@@ -90,6 +98,31 @@ def note_statements(trail: Trail, act: Act) -> None:
         if grave and all(one.effect in (Effect.DROPS, Effect.DELETES_ALL) and one.what == "the table" for one in grave):
             act.fields["drops"] = Value(items=[text(one.table) for one in grave])
         note_statement(act)
+
+
+BUILT = expression(r"\.(delete|update)\(\)")
+"""Where a statement begins that SQLAlchemy puts together."""
+OF_ROWS = expression(r"(\w{1,60})\.objects\b")
+"""The model of Django's in the name of a method of its rows."""
+
+
+def _built(act: Act) -> DataChange | None:
+    """Return what a statement does that functions put together and no text; None where that is not known."""
+    made = act.get("sql") if not act.get("sql").texts else UNKNOWN
+    labels = labels_of((made, act.get("at")))
+    model = next((label[len(ROWS_OF) :] for label in sorted(labels) if label.startswith(ROWS_OF)), "")
+    if (begun := BUILT.search(made.name)) is not None and made.name.startswith(("sqlalchemy.", "sqlmodel.")):
+        if "(" in made.name[: begun.start()]:
+            return None
+        deletes, rest = begun[1] == "delete", made.name[begun.end() :]
+    elif act.name.endswith((".update", ".bulk_update")) and (rows := OF_ROWS.search(act.name)) is not None:
+        deletes, rest, model = False, act.name[rows.end() :], rows[1]
+    else:
+        return None
+    some = any(method in rest for method in (".where", ".filter", ".exclude")) and ANY_CONDITION not in labels
+    if deletes:
+        return DataChange(Effect.DELETES if some else Effect.DELETES_ALL, model, "rows of")
+    return DataChange(Effect.CHANGES if some else Effect.CHANGES_ALL, model, "rows of")
 
 
 def database(act: Act) -> frozenset[str]:

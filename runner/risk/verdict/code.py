@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,8 +12,8 @@ from runner.model.assessment import WHOLE, Capability, Finding, Level, Span
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
-from runner.risk.model.acts import VALUE_OF
-from runner.risk.model.value import labels_of
+from runner.risk.model.acts import ON_MACHINE, VALUE_OF
+from runner.risk.model.value import is_absent, labels_of
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.remote import LOCAL
 from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
@@ -21,6 +22,7 @@ from runner.risk.verdict.doing import (
     BY_KIND,
     IN_FILES,
     MOST_LOOKED_AT,
+    SQL_OF_A_FILE,
     WITHOUT_WORDS,
     Doing,
     doings,
@@ -72,6 +74,29 @@ def verdict_on(
     left: Sequence[str] = (),
 ) -> RiskVerdict:
     """Return the verdict; `judged` has the worst that rules say of acts, by their order.
+
+    `proved` and `left` are as in `_verdict`. What is no act but stands in the code for all to read is said last.
+    """
+    verdict = _verdict(request, trail, lines, findings, judged, targets, proved=proved, left=left)
+    written = next((act for act in trail.acts if act.kind == "written-secret"), None)
+    if written is None or not verdict.sentence:
+        return verdict
+    said = f"{verdict.sentence[:-1]}; {written.get('what').text} stands in its code (line {written.place[0]})."
+    return replace(verdict, sentence=said) if len(said) <= LONGEST_SENTENCE else verdict
+
+
+def _verdict(
+    request: Request,
+    trail: Trail,
+    lines: Lines,
+    findings: Sequence[Finding],
+    judged: Mapping[int, Judged],
+    targets: Targets,
+    *,
+    proved: bool,
+    left: Sequence[str],
+) -> RiskVerdict:
+    """Return the verdict on what is done.
 
     `proved` says whether the program was read so far that it may be said to touch nothing, and `left` what was not.
     """
@@ -176,15 +201,28 @@ def _lead(
         return None
     unread = worst.capability is Capability.UNREADABLE
     reason = (worst.reason if heaviest is None else judged[heaviest.act.order].reason).rstrip(".")
+    if reason in ONE_OF_SEVERAL and heaviest is not None and heaviest.verb is Verb.SENDS:
+        data = heaviest.named.words.partition(" to ")[0]
+        reason = f"Sends {data} over the network" if data != "data" else reason
+    if heaviest is not None and reason == ALL_OF_A_KIND and heaviest.verb is Verb.DELETES:
+        return f"Deletes {heaviest.named.words}: all that there is of the kind", heaviest, unread
+    if heaviest is not None and any(label.startswith(ON_MACHINE) for label in heaviest.act.labels):
+        return f"{reason} ({heaviest.named.whole or heaviest.named.words})", heaviest, unread
     if heaviest is None or not (
         heaviest.named.place or (heaviest.named.computed and TELLS.search(heaviest.named.words))
     ):
         return reason, heaviest, unread
-    words = heaviest.named.words.partition(" (")[0]
+    whole = heaviest.named.whole if heaviest.verb is Verb.STARTS else ""
+    words = whole if 0 < len(whole) <= LONGEST_COMMAND else heaviest.named.words.partition(" (")[0]
     words = f"to {words.rpartition(' to ')[2]}" if heaviest.verb is Verb.SENDS else words
     return f"{reason} ({words})", heaviest, unread
 
 
+ONE_OF_SEVERAL = frozenset(("Sends system files, collected files or recordings over the network",))
+"""Reasons of rules that name several things, of which an act is about one."""
+ALL_OF_A_KIND = "Deletes all that there is of a kind at a service"
+LONGEST_COMMAND = 46
+"""Characters of a command that the clause of a finding names whole."""
 TELLS = expression(r"[/~“.]|\bhome folder\b")
 """Something in words for an object that names a part of it at least."""
 
@@ -325,11 +363,14 @@ def condensed(
             continue
         if one.verb in NETWORK:
             host = one.named.place or words.rpartition(" to ")[2]
-            if host in hosts or (one.verb is not Verb.SENDS and host in sent):
+            brings = one.verb is Verb.FETCHES and not is_absent(one.act.get("path"))
+            if not brings and (host in hosts or (one.verb is not Verb.SENDS and host in sent)):
                 continue
             hosts.add(host)
         elif one.verb is Verb.RUNS_NAMED and words == A_FILE and source:
             words = f"{source} names"
+        elif one.verb is Verb.CHANGES_DATA and source and words == SQL_OF_A_FILE:
+            words = f"runs the SQL in {source}"
         elif one.verb is Verb.CHANGES_DATA and source and library_of(one.act.name) in IN_FILES:
             words = f"{words} in {source}"
         elif one.verb is Verb.MAKES and one.named.place in deleted:
@@ -351,7 +392,7 @@ def _fuller(found: Sequence[Doing], needless: set[int]) -> dict[int, str]:
         and (
             len(started) <= FEW
             if one.verb is Verb.STARTS
-            else one.verb in NETWORK and len(addresses[one.named.place]) == 1
+            else one.verb is Verb.INSTALLS or (one.verb in NETWORK and len(addresses[one.named.place]) == 1)
         )
     }
 
@@ -364,6 +405,7 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
     started = places | {one.place for one in found if one.act.kind == "command"}
     temporary = [one for one in found if one.named.words == TEMPORARY_FILES]
     needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
+    sent = {one.named.words.partition(" to ")[0] + " to" for one in found if one.verb is Verb.SENDS}
     handed = {one.place for one in found if one.verb is Verb.HANDS}
     listens = any(one.verb is Verb.LISTENS and one.named.place for one in found)
     modules: set[str] = set()
@@ -379,7 +421,7 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
             case Verb.LISTENS:
                 drop = listens and not one.named.place
             case Verb.READS:
-                drop = one.named.words == source
+                drop = one.named.words == source or f"{one.named.words} to" in sent
             case Verb.STARTS:
                 named = (one.act.name, one.place) in said or (one.act.name in INTERPRETERS and one.place in places)
                 if one.act.kind == "start" and one.named.computed:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
+from runner.model.language_support import LANGUAGES
 from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.model.outline_data import words
@@ -39,7 +40,7 @@ JS_METHODS = words(
     "endsWith localeCompare normalize getTime getFullYear getMonth getDate getDay getHours getMinutes getSeconds "
     "toISOString toJSON valueOf next shift unshift at substring substr search toLocaleDateString"
 )
-HARMLESS = words("import variable compare forever crumbs mention command variable")
+HARMLESS = words("import variable compare forever crumbs mention command variable written-secret")
 """Kinds of acts that change and touch nothing."""
 TEXT_COMMANDS = words(
     "echo printf true false : test [ seq expr bc date sleep cal export local declare set unset shift return exit let "
@@ -94,10 +95,8 @@ def only_computes(language: Language | None, trail: Trail) -> bool:
             return not loads and all(map(_is_known_javascript, trail.called))
         case Language.SHELL:
             return not trail.called and all(_only_text(act) for act in trail.acts)
-        case None:
-            return False
         case _:
-            assert_never(language)
+            return False  # what is read by its calls alone is never known to that degree
 
 
 def only_known(language: Language | None, trail: Trail, called: Collection[str]) -> bool:
@@ -111,7 +110,7 @@ def only_known(language: Language | None, trail: Trail, called: Collection[str])
         case Language.SHELL | None:
             return not called
         case _:
-            assert_never(language)
+            return False
 
 
 def prints(language: Language | None, trail: Trail, code: str) -> bool:
@@ -124,6 +123,9 @@ def prints(language: Language | None, trail: Trail, code: str) -> bool:
 def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
     """Yield what is called and not known here, at most MOST_NAMED: libraries, and functions of Python's own."""
     if language is Language.SHELL:
+        return
+    if language is not None and LANGUAGES[language].toolchain is not None:
+        yield from map(identifier, sorted(trail.called)[:MOST_NAMED])
         return
     loaded = {act.name for act in trail.acts if act.kind == "import" and act.name.strip(".")}
     if not loaded:

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
 from runner.model.verdict import Verb
-from runner.risk.model.acts import ELSEWHERE, Source
+from runner.risk.model.acts import CONTAINER, OF_PLACES, ON_MACHINE, PICKED, TEST_ROWS, VALUE_OF, Source
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, is_absent, labels_of
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.shown import secrets
 from runner.risk.trace.things import package_of
 from runner.risk.verdict import files
+from runner.risk.verdict.destroyed import CAPITALS, MONGO, destroyed
 from runner.risk.verdict.naming import (
     AT_RUN_TIME,
+    FINDS,
+    MEETS,
+    NAMED,
     WORKING,
     Named,
     data_of,
@@ -29,9 +33,9 @@ from runner.risk.verdict.naming import (
     quoted,
     shown,
 )
-from runner.risk.verdict.programs import FETCHING, commands, containers, named_program
+from runner.risk.verdict.programs import LONGEST_COMMAND, commands, containers, named_program
 from runner.risk.verdict.sentence import NOT_KNOWN
-from runner.risk.verdict.things import changes_by_call, held_by, place_of, said_by, whole_of
+from runner.risk.verdict.things import changes_by_call, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
     from runner.risk.rules.targets import Targets
 
 A_FILE = "a file names"
+SQL_OF_A_FILE = "runs the SQL of a file"
 MOST_LOOKED_AT = 10_000
 """Acts that are looked at, some 0.1 s; of a program that does more it is said that not all was read."""
 
@@ -59,13 +64,53 @@ class Doing(NamedTuple):
 def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
     """Yield what the acts are in words, in the order in which they happen."""
     for act in itertools.islice(acts, MOST_LOOKED_AT):
-        describe = BY_KIND.get(act.kind)
+        describe = _of_mocked if MOCKED in act.labels else BY_KIND.get(act.kind)
         if describe is not None and (found := describe(act, targets)) is not None:
-            verb, named = found
-            if ELSEWHERE in act.labels and verb not in (Verb.CONNECTS, Verb.HANDS):
-                whole = f"{named.whole} on another machine" if named.whole else ""
-                named = Named(f"{named.words} on another machine", named.computed, whole=whole)
-            yield Doing(verb, named, act)
+            named = found[1]
+            if act.labels:
+                named = _on_machine_named(act, _of_picked(act, named) if PICKED in act.labels else named)
+            yield Doing(found[0], named, act)
+
+
+MOCKED = "mocked"
+"""The label of what a test has replaced, which does nothing."""
+
+
+def _of_mocked(act: Act, targets: Targets) -> Described:
+    if act.labels >= TEST_ROWS:
+        return Verb.CHANGES_SYSTEM, Named("works on rows that are put back, in a database for tests")
+    return Verb.CALLS, Named(f"stand-ins for {quoted(library_of(act.name), 30)}")
+
+
+def _on_machine_named(act: Act, named: Named) -> Named:
+    """Say of what is done on another machine that it is."""
+    host = next((label[len(ON_MACHINE) :] for label in act.labels if label.startswith(ON_MACHINE)), None)
+    if host is None or act.kind in BETWEEN_MACHINES:
+        return named
+    if host.startswith(CONTAINER):
+        there = f" in the container {quoted(host[len(CONTAINER) :])}"
+    else:
+        there = f" on {host_of(Value((host,))).words}" if host else " on another machine"
+    whole = f"{named.whole}{there}" if named.whole else ""
+    return named._replace(words=f"{named.words}{there}", place="", whole=whole)
+
+
+BETWEEN_MACHINES = words("connect send fetch hand tunnel")
+"""Kinds of acts of which the words name a place of their own, or which are done from here."""
+
+
+def _of_picked(act: Act, named: Named) -> Named:
+    """Say of what is done to what was found that it is done only where a condition is met."""
+    if act.kind not in OF_PLACES or MEETS in named.words:
+        return named
+    source, to, target = named.words.partition(" to ")
+    if not source.startswith(FOUND):
+        return named
+    source, comma, variable = source.partition(", or where ")
+    return named._replace(words=f"{source}{MEETS}{comma}{variable}{to}{target}")
+
+
+FOUND = (FINDS, NAMED, "the content of what", "what is older ")
 
 
 Described = tuple[Verb, Named] | None
@@ -97,22 +142,28 @@ def _sends(act: Act, targets: Targets) -> Described:
         return None
     if _is_request(address) or (act.name.endswith(".end") and is_absent(act.get("data"))):
         return None  # nothing is added to what was sent before
+    parts = act.get("data").items
+    if act.name.endswith(".delete") and parts is not None and len(parts) < 2:
+        return None  # only the address, which is said to be deleted
     host, data = host_of(address), data_of((act.get("data"),))
-    service = library_of(address.name) if host.computed and "(" in address.name else ""
-    if service and service[0] not in "~$" and service not in SOCKETS and not address.texts:
-        return Verb.SENDS, Named(f"{data} by {quoted(service, 30)}", computed=True)
+    if not address.texts and not address.fields and "()" in address.name and (of := library_of(act.name)) in SERVICES:
+        return Verb.SENDS, Named(f"{data} by {quoted(of, 30)}", computed=True)
     asks = act.name.rpartition(".")[2] in ASKING and not _carries(act.get("data"))
     if data == "data" and (asks or act.get("how").text == "ssh"):
         return None
+    if data == "files" and "path" in act.fields:
+        data = path_of(act.get("path"), "file").words
     whole = f"{data} to {host.whole}{_unchecked(act)}" if host.whole else ""
     return Verb.SENDS, Named(f"{data} to {host.words}{_unchecked(act)}", host.computed, host.place, whole)
 
 
-SOCKETS = words(
-    "http https http2 net tls dgram socket requests urllib httpx aiohttp fetch axios got ky needle undici superagent "
-    "request WebSocket ws XMLHttpRequest ssl asyncio websocket websockets paramiko ftplib telnetlib smtplib"
+SERVICES = words(
+    "openai anthropic mistralai cohere groq replicate together litellm huggingface_hub wandb mlflow sentry_sdk posthog "
+    "boto3 aioboto3 google azure slack_sdk twilio stripe discord telegram notion_client github gitlab jira hubspot "
+    "@anthropic-ai/sdk @mistralai/mistralai cohere-ai @google/genai @google/generative-ai groq-sdk together-ai "
+    "posthog-node mixpanel @slack/web-api aws-sdk googleapis @octokit/rest dropbox"
 )
-"""Modules and libraries that send to whatever address they are given: they are no service themselves."""
+"""Libraries that are named after where they send what they are given."""
 
 
 def _unchecked(act: Act) -> str:
@@ -177,6 +228,8 @@ def port_of(value: Value) -> str:
 
 
 def _queries(act: Act, targets: Targets) -> Described:
+    if act.name.endswith(".drop") and library_of(act.name) in MONGO and "in-memory" not in act.labels:
+        return Verb.DELETES, destroyed(act)
     changes = act.get("changes").items or []
     library = library_of(act.name)
     if (
@@ -188,6 +241,8 @@ def _queries(act: Act, targets: Targets) -> Described:
         return Verb.READS, Named(f"a database by {quoted(library, 30)}")
     if "in-memory" in act.labels or act.name.startswith("unittest.mock."):
         return None
+    if not changes and "file" in act.get("sql").labels and act.get("sql").exact is None:
+        return Verb.CHANGES_DATA, Named(SQL_OF_A_FILE, computed=True)
     if not changes:
         return changes_by_call(act)
     clauses = [_clause(one.text) for one in changes]
@@ -223,89 +278,46 @@ def _destroys(act: Act, targets: Targets) -> Described:
         return None
     where, name = act.get("at").text, act.get("name").text
     if not where:
-        return Verb.DELETES, _by_method(act)
-    words = " ".join(filter(None, (act.get("what").text, quoted(name) if name else "")))
+        return Verb.DELETES, destroyed(act)
+    if "beside" in act.fields:
+        beside = path_of(act.get("beside"), "folder").words
+        return Verb.DELETES, Named(f"whatever is not in {beside} from {quoted(name)} in {where}")
+    named = quoted(name) if name.strip(HOLE) else AT_RUN_TIME if "name" in act.fields else ""
+    what = act.get("what").text
+    words = " ".join(filter(None, (what, named))) if what or named != AT_RUN_TIME else f"something {AT_RUN_TIME}"
     within = act.get("within").text
     return Verb.DELETES, Named(f"{words} in {where}{f' ({quoted(within)})' if within else ''}")
-
-
-def _some(act: Act) -> bool:
-    """Return whether a condition bounds what an act is done to."""
-    only = act.get("only")
-    return not only.unknown and only.fields != {} and only.items != []
-
-
-def _by_method(act: Act) -> Named:
-    """Name what the method of a client deletes: `delete_bucket(Bucket=...)`, `DeleteBucketCommand`."""
-    if (said := said_by(act)) is not None:
-        return said
-    if (held := held_by(act)) is not None:
-        return whole_of(held, act, some=_some(act))
-    what = act.get("what")
-    name = what.text or next((one.text for one in what.items or [] if one.texts), "")
-    call = act.name.rpartition(".")[2]
-    if (rows := OF_MODEL.search(act.name)) is not None and not name:
-        some = act.get("only").text == "some"
-        return Named(f"rows of {identifier(rows[1])} that match a condition" if some else f"all rows of {rows[1]}")
-    verb, _, thing = CAPITALS.sub("_", SEVERAL.sub("", call).removesuffix("Command")).partition("_")
-    thing = thing.replace("_", " ") if verb.lower() in TAKES else "something"
-    if not thing.strip():
-        parts = [one for one in act.name.replace("()", "").replace("[]", "").split(".")[:-1] if one not in ANY]
-        thing = CAPITALS.sub(" ", parts[-1]).replace("_", " ") if len(parts) > 1 else ""
-        thing = thing if OBJECT.fullmatch(thing) else "data"
-    thing = " ".join(word if word.isupper() else word.lower() for word in thing.split()) or "data"
-    if name.strip(HOLE):
-        return Named(f"{thing} {quoted(name)}")
-    return Named(f"{_each(thing) if 'repeated' in act.labels else thing} by {identifier(call)}", computed=True)
-
-
-def _each(thing: str) -> str:
-    """Say that it is done to whatever is found, of whatever name a method has for it."""
-    if thing in ("something", "data"):
-        return "whatever it finds"
-    return f"all {thing} that it finds" if thing.endswith("s") else f"each {thing} that it finds"
-
-
-OF_MODEL = expression(r"(\w{1,60})\.objects\.")
-"""What a model of Django's is called, in the name of a method of its rows."""
-SEVERAL = expression(r"^(?:batch|bulk)_?(?=[A-Z]|d)")
-CAPITALS = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Where a new word begins in a name: `delete|DB|Instance`."""
-ANY = words("all filter each items values result results")
-"""Parts of names that say nothing of what is meant."""
-OBJECT = expression(r"[A-Za-z]{2,20}(?: [A-Za-z]{1,20}){0,3}")
-TAKES = words("delete remove destroy drop purge terminate del batch bulk empty clear flush")
-"""Words that names of methods begin with, and behind which what they delete is named."""
 
 
 def _configures(act: Act, targets: Targets) -> Described:
     target, value, where = act.get("target").text, act.get("value").text, act.get("at").text
     if where == "git":
         return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
+    if "copies" in act.fields:
+        return Verb.CHANGES_SYSTEM, Named(f"copies {quoted(target)} to {quoted(act.get('to').text)}")
     if where in COSTS:
         what = f" ({quoted(target)})" if target.strip(HOLE) else ""
         each = " (again and again)" if "repeated" in act.labels else ""
         return Verb.CHANGES_SYSTEM, Named(f"{COSTS[where]} by {_call_of(act)}{what}{each}")
     if opens := act.get("opens").text:
         what = f" {quoted(target)}" if target.strip(HOLE) else f" by {_call_of(act)}"
-        if opens.partition(":")[0].lower() in RIGHTS:
+        if opens.partition(":")[0].lower().replace("-", "") in RIGHTS:
             who = quoted(target) if target.strip(HOLE) else "somebody"
             what = "" if target.strip(HOLE) else what
             return Verb.CHANGES_SYSTEM, Named(f"gives {who} every right{what} ({quoted(opens)})")
-        if act.language == "" and where == "the cloud" and "." in act.name:
-            what = f"{quoted(target)}" if target.strip(HOLE) else "each that it finds" if _again(act) else "something"
-            return Verb.CHANGES_SYSTEM, Named(f"opens {what} to others by {_call_of(act)} ({quoted(opens)})")
-        return Verb.CHANGES_SYSTEM, Named(f"opens {where}{what} to others ({quoted(opens)})")
+        opened = quoted(target) if target.strip(HOLE) else "each that it finds" if _again(act) else "something"
+        by = "" if target.strip(HOLE) or "." not in act.name else f" by {_call_of(act)}"
+        return Verb.CHANGES_SYSTEM, Named(f"opens {opened} in {where} to others{by} ({quoted(opens)})")
     if act.get("password").text:
         return Verb.CHANGES_SYSTEM, Named(f"sets passwords of accounts by {identifier(library_of(act.name))}")
     if where == "service":
         return Verb.CHANGES_SYSTEM, Named(f"changes data at {quoted(library_of(act.name), 30)} by {_call_of(act)}")
-    by = f" by {_call_of(act)}" if "." in act.name and act.language == "" else ""
+    by = f" by {_call_of(act)}" if "." in act.name else ""
     if by and where == "the cloud" and not act.name.startswith(CLOUDS):
         where = f"data at {quoted(library_of(act.name), 30)}"
     if not target.strip(HOLE):
         return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {_call_of(act)}")
-    return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)}){by}")
+    return Verb.CHANGES_SYSTEM, Named(f"changes {where}{by} ({quoted(target)})")
 
 
 CLOUDS = (
@@ -335,9 +347,16 @@ COSTS = {"payments": "moves money", "rent": "rents machines or names, which cost
 def _schedules(act: Act, targets: Targets) -> Described:
     if act.get("how").text == "remove":
         return Verb.CHANGES_SYSTEM, Named("removes everything that is scheduled")
+    line = act.get("what").text.replace(HOLE, "").strip()
+    what = f" ({quoted(line, LONGEST_SCHEDULED)})" if line and "\n" not in line else ""
+    if act.name == "crontab" and "crontab" in labels_of((act.get("what"),)):
+        return Verb.CHANGES_SYSTEM, Named(f"changes what is scheduled for this account{what}")
     if act.name == "crontab":
-        return Verb.CHANGES_SYSTEM, Named("replaces everything that is scheduled for this account")
-    return Verb.CHANGES_SYSTEM, Named("schedules something to run later")
+        return Verb.CHANGES_SYSTEM, Named(f"replaces everything that is scheduled for this account{what}")
+    return Verb.CHANGES_SYSTEM, Named(f"schedules something to run later{what}")
+
+
+LONGEST_SCHEDULED = 50
 
 
 def _named_elsewhere(act: Act, targets: Targets) -> Described:
@@ -369,9 +388,13 @@ def _source(labels: frozenset[str]) -> str:
 
 def _executes(act: Act, targets: Targets) -> Described:
     code = act.get("code")
-    if code.exact is not None or act.get("language").text in ("awk", "shell") or act.name in ("awk", "eval_"):
+    if code.exact is not None or act.get("language").text in ("awk", "shell") or act.name in SAID_OTHERWISE:
         return None
     return Verb.RUNS_TEXT, Named("code that is only known at run time", computed=True)
+
+
+SAID_OTHERWISE = words("awk eval_ crontab at batch")
+"""What runs a text and is said by another act, or does no harm by that."""
 
 
 def _unpickles(act: Act, targets: Targets) -> Described:
@@ -390,9 +413,19 @@ def _stops(act: Act, targets: Targets) -> Described:
 
 def _installs(act: Act, targets: Targets) -> Described:
     package = act.get("package")
-    if package.unknown or act.name in FETCHING:
-        return None  # what is started says that it is downloaded
-    return Verb.INSTALLS, Named(named_program(package.text) if package.text else f"packages {AT_RUN_TIME}")
+    if "listed" in act.fields:
+        return Verb.INSTALLS, Named(f"what {path_of(act.get('listed'), 'file').words} lists")
+    if package.unknown:
+        return None
+    if not package.text.strip(HOLE):
+        words = f"packages {AT_RUN_TIME}"
+    else:
+        words = "its working folder" if package.text in (".", "./") else named_program(package.text)
+    if not act.get("runs").text:
+        return Verb.INSTALLS, Named(words)
+    line = act.get("line").text
+    whole = f"{words} to run {quoted(line, LONGEST_COMMAND)}" if line else ""
+    return Verb.INSTALLS, Named(f"{words} to run it", whole=whole)
 
 
 def _runs(act: Act, targets: Targets) -> Described:
@@ -471,8 +504,21 @@ def _enumerated(act: Act, targets: Targets) -> Described:
 
 def _finds_programs(act: Act, targets: Targets) -> Described:
     folder = act.get("path").text
+    if HOLE in folder:
+        names = sorted(one[len(VALUE_OF) :] for one in act.get("path").labels if one.startswith(VALUE_OF))
+        names += sorted(one[1:] for one in act.get("path").labels if VARIABLE_OF.fullmatch(one))
+        named = next((one for one in names if one != "PATH"), "")
+        where = f"the folder in {shown(named, 30)}" if named else f"a folder {AT_RUN_TIME}"
+        return Verb.CHANGES_SYSTEM, Named(f"lets later programs be started from {where} first", computed=True)
     where = WORKING if folder == "." else file_name(folder if folder.startswith("../") else f"./{folder}")
     return Verb.CHANGES_SYSTEM, Named(f"may start programs from {where}")
+
+
+def _unfollowed(act: Act, targets: Targets) -> Described:
+    return Verb.CHANGES_SYSTEM, Named(shown(act.get("what").text, 80))
+
+
+VARIABLE_OF = expression(r"\$[A-Z_][A-Z0-9_]{0,40}")
 
 
 def _hands(act: Act, targets: Targets) -> Described:
@@ -557,11 +603,12 @@ BY_KIND: dict[str, Describe] = {
     "enumerated": _enumerated,
     "hand": _hands,
     "weakens": _weakens,
+    "unfollowed": _unfollowed,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""
 WITHOUT_WORDS = words(
     "import variable compare forever crumbs mention command identity encrypt decrypt environment-change store decodes "
     "escaped mangled recoded repaired left-out unparsed trap accept receive assemble reduce package-setup module "
-    "member quietly swell query evaluates answer bound database cut pipe-to"
+    "member quietly swell query evaluates answer bound database cut pipe-to written-secret"
 )
 """Kinds of acts that use no files, no network and no other programs by themselves."""

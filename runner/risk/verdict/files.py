@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.model.verdict import Verb
+from runner.risk.model.acts import PICKED_BY_AGE
 from runner.risk.rules.starting import started_by
-from runner.risk.verdict.naming import FINDS, WORKING, Named, file_name, listed, path_of
+from runner.risk.verdict.naming import FINDS, MEETS, NAMED, WORKING, Named, file_name, listed, path_of
 from runner.risk.verdict.programs import WITH_COMMAND
-from runner.risk.verdict.sentence import COPIES
+from runner.risk.verdict.sentence import A_COPY, A_LINK
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Act
@@ -19,7 +21,14 @@ if TYPE_CHECKING:
 
 
 def deletes(act: Act, targets: Targets) -> Described:
-    return Verb.DELETES, _sparing(act, path_of(act.get("path"), tree=act.get("tree").text == "yes"))
+    if "beside" in act.fields:
+        beside, place = path_of(act.get("beside"), "folder"), path_of(act.get("path"), "folder")
+        return Verb.DELETES, Named(f"whatever is not in {beside.words} from {place.words}", place.computed)
+    path = act.get("path")
+    if act.fields.keys() & {"older", "spares"} and PICKED_BY_AGE in path.labels:
+        path = copy.copy(path)
+        path.labels -= {PICKED_BY_AGE}
+    return Verb.DELETES, _sparing(act, path_of(path, tree=act.get("tree").text == "yes"))
 
 
 def _sparing(act: Act, named: Named) -> Named:
@@ -28,11 +37,16 @@ def _sparing(act: Act, named: Named) -> Named:
     if not older and not spares:
         return named
     folder = path_of(act.get("within"), "folder").words if "within" in act.fields else ""
-    where = folder or named.words.removeprefix(FINDS)
+    what, within, rest = named.words.partition(" in ") if named.words.startswith(NAMED) else ("", "", named.words)
+    where = folder or rest.removeprefix(FINDS)
     found = folder or where != named.words
     if older:
+        meets = MEETS if MEETS in rest else ""
+        rest = rest.replace(MEETS, "")
+        where = f"{folder or rest.removeprefix(FINDS)}{meets}"
         age = _age(int(older))
-        words = f"what is older than {age} in {where}" if found else f"{where} older than {age}"
+        what = f"{what} and older" if within else "what is older"
+        words = f"{what} than {age} in {where}" if found else f"{where} older than {age}"
     else:
         words = f"{FINDS}{where}" if found else where
     left = listed([file_name(one.text, LONGEST_SPARED) for one in spares or ()])
@@ -56,12 +70,18 @@ def writes(act: Act, targets: Targets) -> Described:
         named = path_of(path, "file")
         by = next(filter(None, map(started_by, path.texts)), "") or "runs by itself"
         return Verb.RUNS_ON_START, named._replace(words=f"{named.words} ({by})")
-    edits = act.get("edit").text == "yes"
-    if act.kind == "copy" and act.language == "" and not (source := act.get("source")).unknown:
-        (copies, links), named = COPIES, path_of(path, "file")
-        begins, where = (links, "at") if "link" in act.name else (copies, "to")
-        return Verb.WRITES, named._replace(words=f"{begins}{path_of(source, 'file').words} {where} {named.words}")
-    return Verb.REWRITES if edits else Verb.WRITES, path_of(path, "file")
+    edits = "yes" in (act.get("edit").text, act.get("rewrites").text)
+    named = path_of(path, "file")
+    if act.get("empties").text == "yes" and "found" in path.labels:
+        return Verb.DELETES, Named(f"the content of {named.words}", computed=True)
+    source = path_of(act.get("source"), "file")
+    if act.kind == "link" or "link" in act.name:
+        return Verb.WRITES, named._replace(words=f"{A_LINK}{source.words} at {named.words}")
+    if act.kind == "copy" and act.language == "" and not act.get("source").unknown:
+        return Verb.WRITES, named._replace(words=f"{A_COPY}{source.words} to {named.words}")
+    if named.words == WORKING and not edits:
+        named = named._replace(words=f"into {WORKING}")
+    return Verb.REWRITES if edits else Verb.WRITES, named
 
 
 def moves(act: Act, targets: Targets) -> Described:

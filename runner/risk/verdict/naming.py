@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from runner.model.expression import expression
 from runner.model.shown import PLAIN, hides, in_quotes
 from runner.model.verdict import LONGEST_TARGET
-from runner.risk.model.acts import VALUE_OF
+from runner.risk.model.acts import PICKED, PICKED_BY_AGE, VALUE_OF
 from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, labels_of
-from runner.risk.trace.files import FOUND_IN, OF_OUTSIDE
+from runner.risk.trace.files import FOUND_AS, FOUND_IN, OF_OUTSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -103,15 +103,12 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
         found = _folder(within)
         if (below := _other_folder(known, within)) and not tree:
             return Named(f"files below {_folder(below)}, named after {FINDS}{found}"[:LONGEST_TARGET], computed=True)
-        return Named(f"{FINDS}{found}{_or_variable(labels)}", computed=True)
-    if not known and (above := next(filter(None, map(ABOVE.fullmatch, path.texts)), None)) is not None:
-        return Named(f"everything in {above[1]}" if above[2] or not tree else f"the folder {above[1]}", computed=True)
+        pattern = "*" in found.rpartition("/")[2]
+        finds = "" if pattern else _finds(labels)
+        return Named(f"{finds}{found}{_picked(labels)}{_or_variable(labels)}", computed=True)
     whole = next((one for one in path.texts if _is_working(one)), None)
-    if not known and whole is not None:
-        everything = f"everything in {WORKING}" if tree or "*" in whole else WORKING
-        return Named(f"{everything}{_or_variable(labels)}", computed=len(path.texts) > 1)
     if not known:
-        return Named(f"a {thing} {AT_RUN_TIME}" if "(" in path.name else _unknown(labels, thing), computed=True)
+        return _without_name(path, labels, thing, whole, tree=tree)
     named = _of_texts(known, path, tree=tree)
     if whole is not None:
         return Named(f"{named.words}, or everything in {WORKING}", computed=True)
@@ -121,8 +118,48 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
     return Named(f"{named.words}, or {_unknown(labels, thing)}"[:LONGEST_TARGET], computed=True)
 
 
+def _without_name(path: Value, labels: frozenset[str], thing: str, whole: str | None, *, tree: bool) -> Named:
+    """Name a path that has no name in it: `../*`, the folder `whole` that a program works in, `"$BUILD"/*`."""
+    if (above := next(filter(None, map(ABOVE.fullmatch, path.texts)), None)) is not None:
+        return Named(f"everything in {above[1]}" if above[2] or not tree else f"the folder {above[1]}", computed=True)
+    if whole is not None:
+        everything = f"everything in {WORKING}" if tree or "*" in whole else WORKING
+        return Named(f"{everything}{_or_variable(labels)}", computed=len(path.texts) > 1)
+    if below := _below_variable(path, labels):
+        return Named(below, computed=True)
+    return Named(f"a {thing} {AT_RUN_TIME}" if "(" in path.name else _unknown(labels, thing), computed=True)
+
+
 ABOVE = expression(r"((?:\./)?\.\.(?:/\.\.){0,9})/?(\*\*?(?:/\*)?)?")
 """A folder above the one that a program works in, or all in it."""
+
+
+def _below_variable(path: Value, labels: frozenset[str]) -> str:
+    """Say of `"$BUILD"/*` that it is everything below BUILD, and what that is where BUILD is empty; '' for others."""
+    names = [label[1:] for label in labels if label.startswith("$") and NAME_OF_SHELL.fullmatch(label[1:])]
+    if len(path.texts) != 1 or len(names) != 1 or not BELOW.fullmatch(path.text):
+        return ""
+    return f"everything below {shown(names[0], 30)}, which is the whole system where that is empty"
+
+
+NAME_OF_SHELL = expression(r"[A-Za-z_]\w{0,60}")
+BELOW = expression(rf"{HOLE}/+\*")
+
+
+def _finds(labels: frozenset[str]) -> str:
+    """Return what words for something found in a folder begin with: what its name is like, where that is known."""
+    patterns = sorted(label[len(FOUND_AS) :] for label in labels if label.startswith(FOUND_AS))
+    return f"{NAMED}{file_name(patterns[0], LONGEST_PATTERN)} in " if len(patterns) == 1 else FINDS
+
+
+def _picked(labels: frozenset[str]) -> str:
+    return MEETS if PICKED in labels or PICKED_BY_AGE in labels else ""
+
+
+NAMED = "what is named "
+MEETS = " that meets a condition"
+"""Follows what is found, where something is done only to a part of that."""
+LONGEST_PATTERN = 24
 
 
 def _other_folder(known: Sequence[str], within: str) -> str:
@@ -141,7 +178,9 @@ def _of_texts(known: Sequence[str], path: Value, *, tree: bool) -> Named:
     relative = _relative(first)
     if not computed:
         words = _path(relative)
-        folder = tree and words not in WHOLE_PLACES
+        if "*" in words and PICKED in path.labels:
+            return Named(f"{words}{MEETS}", computed=True)
+        folder = tree and words not in WHOLE_PLACES and "*" not in words
         return Named(f"the folder {words}" if folder else words, place=relative[:LONGEST_TARGET])
     words = " or ".join(dict.fromkeys(_path(_relative(one)) for one in known[:2]))
     return Named((f"{words} or another" if len(known) > 2 else words)[:LONGEST_TARGET], computed=True)
@@ -202,6 +241,11 @@ def _unknown(labels: frozenset[str], thing: str) -> str:
     return f"a {thing} {AT_RUN_TIME}"
 
 
+PLAIN_HOST = expression(r"[\w.-]+\.[\w-]+|localhost|\[[0-9a-f:.]+\]", re.ASCII)
+BUCKET = expression(r"(?:s3|gs|gcs|oss|r2)://\S")
+"""How the address of an object in a bucket begins."""
+
+
 def host_of(address: Value) -> Named:
     """Name the host of an address."""
     texts = list(address.texts)
@@ -210,10 +254,15 @@ def host_of(address: Value) -> Named:
     for field in ("url", "hostname", "host", "uri") if address.fields else ():
         texts += (address.fields or {}).get(field, UNKNOWN).texts
     for known in texts[:3]:
+        if BUCKET.match(known) and HOLE not in known[5:12]:
+            return Named(file_name(known, LONGEST_ADDRESS), HOLE in known, known[:LONGEST_TARGET])
         match = HOST.match(known.strip())
         if match is not None and HOLE not in match[1] and len(match[1]) <= 253:
             host = shown(match[1].lower(), 60)
-            plain = re.fullmatch(r"[\w.-]+\.[\w-]+|localhost|\[[0-9a-f:.]+\]", host, re.ASCII)
+            others = {found[1].lower() for one in texts if (found := HOST.match(one.strip())) is not None}
+            if len(others) > 1 and address.items is None and not address.fields:
+                return Named(f"{host if PLAIN_HOST.fullmatch(host) else quoted(host, 60)} or another", computed=True)
+            plain = PLAIN_HOST.fullmatch(host)
             path = PATH.match(known.strip(), match.end())
             whole = file_name(f"{host}{path[1]}", LONGEST_ADDRESS) if plain and path is not None else ""
             return Named(host if plain else quoted(host, 60), place=match[1].lower()[:LONGEST_TARGET], whole=whole)
@@ -229,7 +278,7 @@ DATA = (
     ("secret", "credentials"),
     ("kept-secret", "stored secrets"),
     ("private-key", "a private key"),
-    ("environment-file", "the content of an environment file"),
+    ("environment-file", "a file of variables, where passwords are kept,"),
     ("environment", "environment variables"),
     ("captured", "a recording"),
     ("cookies", "cookies"),
@@ -247,10 +296,21 @@ DATA = (
 """What data is called, by the label that says where it comes from; the gravest first."""
 
 
+SECRET = expression(r"(?:[A-Z0-9]{1,40}_){0,6}(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|KEY)")
+"""What variables of a shell are called that hold a secret."""
+
+
+def value_in(label: str) -> str:
+    """Return the variable of the environment whose value a label is of; '' for none: a shell's own hold anything."""
+    if label.startswith(VALUE_OF):
+        return label[len(VALUE_OF) :]
+    return label[1:] if label[:1] == "$" and SECRET.fullmatch(label[1:]) else ""
+
+
 def data_of(values: Iterable[Value]) -> str:
     """Name what is sent."""
     labels = labels_of(values)
-    names = sorted(label[len(VALUE_OF) :] for label in labels if label.startswith(VALUE_OF))
+    names = sorted(name for label in labels if (name := value_in(label)))
     if names and "environment" not in labels:
         plain = [shown(name, 30) if VARIABLE.fullmatch(name) else quoted(name, 30) for name in names]
         return f"the value of {listed(plain, 2)}"

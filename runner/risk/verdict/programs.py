@@ -49,10 +49,6 @@ def commands(act: Act, targets: Targets) -> Described:
     line = act.get("line").text[:LONGEST_LINE]
     words = line.split()[1:]
     whole = quoted(line, LONGEST_COMMAND) if words else ""
-    if name in FETCHING and words and not {"--no-install", "--no"} & set(words):
-        package = next((word for word in words if not word.startswith("-")), "")
-        short = quoted(f"{name} {package}") if package else named_program(name)
-        return Verb.STARTS, Named(f"{short}{MISSING}", place=name[:40], whole=f"{whole}{MISSING}")
     if name not in WITH_COMMAND:
         return Verb.STARTS, Named(named_program(name), place=name[:40], whole=whole)
     first = _verb(words)
@@ -63,9 +59,6 @@ def commands(act: Act, targets: Targets) -> Described:
     return Verb.STARTS, Named(f"{shown_name}{dry}", place=name[:40], whole=f"{whole}{dry}" if whole else "")
 
 
-MISSING = " (downloaded if it is missing)"
-FETCHING = frozenset({"npx"})
-"""Programs that run a package of which they download what is not there."""
 WITH_SCRIPTS = words("npm pnpm yarn poetry uv")
 VALUED = words(
     "-n --namespace -C -c --context -f --file -p --profile -R --repo --git-dir --work-tree -H --prefix -w -o"

@@ -16,7 +16,7 @@ MOST_CLAUSES = 5
 MOST_OF_GRAVE = 6
 """Names of what is deleted, installed or sent, where there is room for them."""
 NAMED_WHOLE = frozenset((Verb.DELETES, Verb.DISCARDS, Verb.SENDS, Verb.INSTALLS, Verb.FETCHES, Verb.RUNS_ON_START))
-COPIES = ("a copy of ", "a link to ")
+A_COPY, A_LINK = "a copy of ", "a link to "
 """How words begin for what is written that name where it comes from as well."""
 NOT_KNOWN = ", which Assent does not know"
 """Ends a clause about what is handed to something."""
@@ -58,7 +58,7 @@ def sentence(acts: Iterable[tuple[Verb, str]], lead: str = "", partly: str = "")
     for verb, words in acts:
         grouped.setdefault(verb, []).append(words)
     if Verb.WRITES in grouped:  # what follows a copy would read as another place of it
-        grouped[Verb.WRITES].sort(key=lambda words: words.startswith(COPIES))
+        grouped[Verb.WRITES].sort(key=lambda words: words.startswith((A_COPY, A_LINK)))
     clauses = [lead] if lead else []
     left = 0
     for verb, names in grouped.items():

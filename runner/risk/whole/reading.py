@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability
 from runner.model.expression import expression
@@ -149,6 +149,8 @@ def _by_acts(trail: Trail) -> Iterator[str]:
             yield "A part of it cannot be parsed."
         elif act.kind == "cut":
             yield act.get("what").text
+        elif act.kind == "unfollowed":
+            yield f"{act.get('what').text[:1].upper()}{act.get('what').text[1:]}."
         elif act.kind in QUIET or (act.kind == "store" and ITEM.fullmatch(act.get("target").text)):
             continue
         elif (fields := TARGETS.get(act.kind)) is None:
@@ -210,7 +212,5 @@ def _by_code(
             from runner.risk.whole.of_shell import of_shell
 
             return of_shell(code), ()
-        case None:
-            return (), ()
         case _:
-            assert_never(language)
+            return (), ()  # what is read by its calls alone says so in an act

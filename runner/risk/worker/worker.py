@@ -17,7 +17,8 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from runner.model.request import Language, Request, Tool
+from runner.model.errors import KnownError
+from runner.model.request import Language, Request, Tool, look_for_languages
 from runner.risk import user_rules
 from runner.risk.model.held import forget
 from runner.risk.on_demand import ON_DEMAND
@@ -87,6 +88,7 @@ def main(folder: str, parent: int, seconds: float) -> None:
     bind(parent, MEMORY)
     with socket.socket(fileno=os.dup(0)) as line:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        look_for_languages(_brought)
         rules = user_rules.read(Path(folder))
         with contextlib.suppress(RulesUnreadable):  # then the answer to each call says so
             bundled()
@@ -118,6 +120,15 @@ def _completed(rules: Own, sources: str) -> bool:
     _answered(pack(TRIAL)[HEADER.size :], rules)
     gc.freeze()
     return digest() == sources
+
+
+def _brought(name: str) -> Language | None:
+    """Return the language of a package that the console has loaded as well; None where it cannot be loaded here."""
+    from runner.system.language_packages import load
+
+    with contextlib.suppress(KnownError):
+        return load(name)
+    return None
 
 
 def _received(line: socket.socket) -> bytes | None:

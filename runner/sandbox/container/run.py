@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation
 from runner.model.result import Outcome
 from runner.sandbox import report, verdict
@@ -391,5 +392,7 @@ def _not_begun(job: Job, code: int, transcript: Transcript) -> str:
     text, _ = transcript.text(Stream.ERR)
     said = " ".join(text.split())[-300:] or "it said nothing"
     if code == NOT_FOUND and not text.strip():
-        said = f"the image has no `{starter.command(job.language, job.limits)[0]}`"
+        tools = LANGUAGES[job.language].toolchain
+        program = starter.command(job.language, job.limits)[0] if tools is None else tools.program
+        said = f"the image has no `{program}`"
     return f"The container did not start: {said}"

@@ -18,12 +18,13 @@ from runner.sandbox.container import needed_images, over_project, starter, trial
 from runner.sandbox.container.container import Container, remove
 from runner.sandbox.container.exec import ExecContainer
 from runner.sandbox.container.failures import Denied, EngineGone, EngineHangs
+from runner.sandbox.container.own_profiles import OwnProfiles
 from runner.sandbox.container.pool import Pool
 from runner.sandbox.container.relay import CERTIFICATES, relayed
 from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
 from runner.sandbox.container.runtimes import runtimes
 from runner.sandbox.container.session import ContainerSession
-from runner.sandbox.container.shape import HOST_LABEL, RUN_LABEL, Shape, host
+from runner.sandbox.container.shape import HOST_LABEL, RUN_LABEL, ContainerProfiles, Shape, host
 from runner.sandbox.contract import Bounds, Job, Readiness
 from runner.sandbox.local import leftovers
 from runner.sandbox.local.session import gone
@@ -91,14 +92,20 @@ class ContainerSandbox:
         engine: ContainerEngine | FindEngine,
         *,
         own: bool = False,
+        profiles: OwnProfiles | None = None,
     ) -> None:
-        """`engine` is closed by whoever made it unless it is this one's `own`; one that is found is its own."""
+        """`engine` is closed by whoever made it unless it is this one's `own`; one that is found is its own.
+
+        Nothing is run where `profiles` has one for these containers that cannot be enforced.
+        """
         self._find = engine if callable(engine) else None
         self._isolation = isolation
         self._images = dict(images)
         self._given = None if callable(engine) else engine
         self._own = own or callable(engine)
         self._runtime = ""
+        self._own_profiles = profiles or OwnProfiles()
+        self._profiles = ContainerProfiles()
         self._readiness: Readiness | None = None
         self._runs: set[ContainerRun] = set()
         self._pool: Pool | None = None
@@ -114,7 +121,9 @@ class ContainerSandbox:
 
     async def check(self) -> Readiness:
         """Find engine, runtime and images, and run a test. The result is remembered once it works."""
-        return self._readiness or await self.examine()
+        ready = self._readiness or await self.examine()
+        news = await self._own_profiles.news(self._isolation) if ready.ready else ""
+        return replace(ready, missing=(news, *ready.missing)) if news else ready
 
     async def examine(self) -> Readiness:
         """Return the same, examined now whatever was found before; runs use the earlier result meanwhile."""
@@ -150,7 +159,7 @@ class ContainerSandbox:
         """Create a kept container. Raises KnownError."""
         ready = await self._checked()
         job = Job("", language, "", limits, image=image)
-        shape = Shape(self._isolation, self._runtime, self._setting(job, ready).image, language, limits)
+        shape = self._shape(self._setting(job, ready).image, language, limits)
         session = ContainerSession(self._client(), shape.container, self._started_in, ready.protections)
         try:
             await session.open()
@@ -195,7 +204,7 @@ class ContainerSandbox:
             return SettledRun(job, verdict.not_run(job, setting, f"{error}\n", str(error)))
         self._tidy_up()
         bounds = None if job.collect is None or session is not None else job.collect.bounds
-        shape = Shape(self._isolation, self._runtime, setting.image, job.language, job.limits, bounds).container
+        shape = self._shape(setting.image, job.language, job.limits, bounds).container
         if layer is not None:
             shape = replace(shape, project=over_project.bound(layer), main=over_project.main(job))
         container = await (self._container(shape) if session is None else self._executed(shape, session))
@@ -225,7 +234,7 @@ class ContainerSandbox:
         if self._pool is None:
             self._pool = Pool(self._waiting, self._forget)
         there = [(language, ready.images[language]) for language in languages if language in ready.images]
-        shapes = [Shape(self._isolation, self._runtime, image, language, limits, bounds) for language, image in there]
+        shapes = [self._shape(image, language, limits, bounds) for language, image in there]
         self._pool.keep([shape.container for shape in shapes], size)
 
     def cool(self) -> None:
@@ -305,12 +314,25 @@ class ContainerSandbox:
         versions = {"runsc" if direct else "engine": str(info.get("ServerVersion", ""))}
         limits = WATCHED_LIMITS if client.unbound else ALL_LIMITS
         protections = (*PROTECTIONS[self._isolation], *(limits if one is ALL_LIMITS else one for one in ALWAYS))
+        protections, inactive = await self._enforced(info, protections)
         packages = f"What the image {self._images[Language.PYTHON]} holds." if Language.PYTHON in ids else ""
         ready = Readiness(True, protections, (), versions, packages, remedy=command, images=ids)
         versions |= await self._tried_with(named, ready, client)
         silent = self._isolation is Isolation.GVISOR and client.unreported
         silence = (UNREPORTED.format(client.unreported),) if silent else ()
-        return replace(ready, missing=(*absent, *client.unbound, *silence))
+        return replace(ready, missing=(*absent, *client.unbound, *silence, *inactive))
+
+    async def _enforced(
+        self, info: Mapping[str, Any], protections: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Take up the person's profiles; return what protects with them, and which say nothing here.
+
+        Raises KnownError where one cannot be enforced.
+        """
+        self._profiles, more = await self._own_profiles.taken(self._isolation, info)
+        inactive = self._own_profiles.inactive(self._isolation)
+        first = PROTECTIONS[self._isolation]
+        return (*more(first[0]), *(one for one in protections if one not in first)), inactive
 
     async def _tried_with(self, named: Sequence[str], ready: Readiness, client: ContainerEngine) -> dict[str, str]:
         """Settle on the first of these runtimes with which a trial works; as `_tried`."""
@@ -331,15 +353,19 @@ class ContainerSandbox:
         It is raised also where the runtime is one that `reports` what code does, and says nothing.
         """
         language = next(language for language in Language if language in ready.images)
-        job = Job("trial", language, trial.CODE[language], Limits(seconds=TRIAL_SECONDS))
+        job = Job("trial", language, trial.code(language), Limits(seconds=TRIAL_SECONDS))
         result = await (await self._started(job, ready, lambda _usage: None)).finished()
         if result.outcome is not Outcome.OK:
             # An engine that was lost in the middle may be back in a moment: that says nothing of the sandbox.
             failure = EngineHangs if result.outcome is Outcome.ENGINE_LOST else KnownError
-            raise failure(*trial.problem(self._isolation, result))
+            what, remedy = trial.problem(self._isolation, result)
+            raise failure(f"{self._own_profiles.during(self._profiles)}{what}", remedy)
         if reports and (result.observed is None or result.observed.gap == NEVER_REPORTED):
             raise KnownError("The runtime does not report what code does.", "Open Doctor.")
         return {language.value: result.meta.versions.get(language.value, "")}
+
+    def _shape(self, image: str, language: Language, limits: Limits, bounds: Bounds | None = None) -> Shape:
+        return Shape(self._isolation, self._runtime, image, language, limits, bounds, profiles=self._profiles)
 
     def _setting(self, job: Job, ready: Readiness) -> Setting:
         """Raises KnownError where there is no image for the language."""

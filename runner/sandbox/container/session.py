@@ -75,6 +75,8 @@ class ContainerSession:
         self._watcher: asyncio.Task[None] | None = None
         self._closed = self._ended = False
         self._cost: Callable[[], float] | None = None
+        self.remains = False
+        """Whether it is still there although it was closed: the engine did not take the call."""
         self.rented_seconds = 0.0
         """How long it lasted where that costs, once it is closed."""
 
@@ -155,7 +157,7 @@ class ContainerSession:
             await asyncio.gather(self._watcher, return_exceptions=True)
         if self._attached is not None:
             self._attached.close()
-        await remove(self._client, self.id or f"assent-{self.name}")
+        self.remains = not await remove(self._client, self.id or f"assent-{self.name}")
         if self._cost is not None:
             self.rented_seconds = self._cost()
 

@@ -53,6 +53,16 @@ class BoundProject:
 
 
 @dataclass(frozen=True, slots=True)
+class ContainerProfiles:
+    """What the person has the engine enforce besides."""
+
+    seccomp: str = ""
+    """A filter of system calls, in Docker's JSON form; '' for Assent's own."""
+    apparmor: str = ""
+    """A profile of AppArmor, by the name under which the engine's machine has it; '' leaves it to the engine."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """All that decides what a container can do; two runs of equal shape may use containers made alike."""
 
@@ -68,6 +78,7 @@ class Shape:
     """What the workspace is; None for one in memory."""
     main: str = f"{WORKSPACE}/main"
     """Where the code is put, without its ending."""
+    profiles: ContainerProfiles = ContainerProfiles()
 
     @property
     def container(self) -> Shape:
@@ -135,7 +146,9 @@ def temporary_bytes(limits: Limits) -> int:
 def _confinement(shape: Shape) -> dict[str, Any]:
     hardening = ["no-new-privileges:true"]
     if shape.isolation is Isolation.DOCKER:
-        hardening.append(f"seccomp={seccomp()}")
+        hardening.append(f"seccomp={shape.profiles.seccomp or seccomp()}")
+        if shape.profiles.apparmor:
+            hardening.append(f"apparmor={shape.profiles.apparmor}")
     shared_mb = temporary_bytes(shape.limits) >> 20
     temporary_mb = shared_mb + KEEPER_MB * _copies_keeper(shape)
     user, group = _owner(shape)

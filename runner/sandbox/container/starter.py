@@ -6,12 +6,12 @@ import functools
 import json
 import marshal
 import shlex
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from runner.model.language_support import LANGUAGES
 from runner.model.request import Language
 from runner.model.workspace import WORKSPACE
-from runner.sandbox import languages, networked, report
+from runner.sandbox import languages, networked, report, toolchain
 from runner.sandbox.container.frames import MARK
 from runner.sandbox.imports import hint
 from runner.sandbox.programs import inside, script
@@ -52,7 +52,9 @@ def command(language: Language, limits: Limits, stem: str = f"{WORKSPACE}/main")
         case Language.SHELL:
             return [*BASH, _text(language), "assent", mark, main]
         case _:
-            assert_never(language)
+            tools = toolchain.of(language)
+            words = [tools.start, toolchain.CACHE, tools.program, *tools.asks]
+            return [*BASH, _text(language), "assent", mark, main, *words]
 
 
 def watched(words: list[str], language: Language, bounds: Bounds, *, private: bool) -> list[str]:
@@ -122,13 +124,11 @@ def orders(job: Job, *, reserved: bool = False, certificates: str = "") -> bytes
                     }
                 ).encode()
             ) + _archives(job)
-        case Language.SHELL:
+        case _:
             names = {**languages.variables(job), **given}.items()
             exports = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in names).encode()
             sizes = (job.limits.memory_mb << 10, len(exports), len(code), len(stdin))
             return b"%d %d %d %d\n" % sizes + exports + code + stdin
-        case _:
-            assert_never(job.language)
 
 
 def _archives(job: Job) -> bytes:
@@ -161,4 +161,4 @@ def _text(language: Language) -> str:
         case Language.SHELL:
             return script("waiting.sh")
         case _:
-            assert_never(language)
+            return script("compiling.sh")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Isolation, Language
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ CODE = {
     f"process.exit(spawnSync('sh', ['-c', {json.dumps(LOOK)}], {{ stdio: 'inherit' }}).status ?? 0);\n",
     Language.SHELL: LOOK,
 }
+
+
+def code(language: Language) -> str:
+    """Return the program for a container in which `language` runs; of one that is compiled, one that does nothing."""
+    return CODE.get(language) or LANGUAGES[language].idle
 
 
 def problem(isolation: Isolation, result: Result) -> tuple[str, str]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import os
 import threading
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from urllib.parse import urlsplit
 
 from runner.sandbox.container.engine import CALL_SECONDS
-from runner.sandbox.container.failures import EngineGone, hanging
+from runner.sandbox.container.failures import EngineGone, gone, hanging
 from runner.sandbox.container.readings import group
 from runner.sandbox.container.threads import Threads
 from runner.sandbox.docker.attached import AttachedStream
@@ -136,8 +138,13 @@ class EngineClient:
     async def _called(self, threads: Threads, function: Callable[[Api], T], seconds: float | None) -> T:
         if not self._loaded:  # outside the time limit: it is not the engine that takes long
             loading: concurrent.futures.Future[None] = concurrent.futures.Future()
-            threads.submit(partial(_load, loading))
-            await asyncio.wrap_future(loading)
+            threads.submit(partial(_load, loading, self.endpoint))
+            try:
+                await asyncio.wrap_future(loading)
+            except EngineGone:
+                for listener in self.listeners:
+                    listener()
+                raise
             self._loaded = True
         pending = _Pending(function)
         self._calls.add(pending)
@@ -240,9 +247,15 @@ class _Pending(Generic[T]):
         self.result.add_done_callback(_dispose)
 
 
-def _load(done: concurrent.futures.Future[None]) -> None:
-    """On a thread: import the SDK, which takes a quarter of a second."""
+def _load(done: concurrent.futures.Future[None], endpoint: Endpoint) -> None:
+    """On a thread: import the SDK, which takes a quarter of a second and 9 MB. Not where its engine's socket is not."""
     if done.set_running_or_notify_cancel():
+        try:
+            if endpoint.local:
+                os.stat(urlsplit(endpoint.url).path)
+        except OSError as error:
+            done.set_exception(gone(error, endpoint.url))
+            return
         try:
             import runner.sandbox.docker.sdk  # noqa: F401
         except BaseException as error:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from runner.model.errors import KnownError
+from runner.model.language_support import LANGUAGES
+from runner.model.request import Language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +42,8 @@ class Recipe:
     packages: tuple[str, ...]
     remove: tuple[str, ...]
     """Paths below the root, as shell patterns, that the packages bring and nothing needs."""
+    prepare: str = ""
+    """Text for sh, run in the image when all is unpacked: its argument is the folder for what is compiled ahead."""
 
     @property
     def tag(self) -> str:
@@ -84,7 +88,13 @@ def recipe(name: str) -> Recipe:
         command=tuple(data["command"]),
         packages=tuple(packages),
         remove=tuple(data["remove"]),
+        prepare=_prepare(data["language"]),
     )
+
+
+def _prepare(language: str) -> str:
+    support = LANGUAGES.get(Language(language))
+    return "" if support is None or support.toolchain is None else support.toolchain.prepare
 
 
 def _read(name: str) -> dict[str, Any]:

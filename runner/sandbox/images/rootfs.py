@@ -100,5 +100,6 @@ def _orders(recipe: Recipe, mirrors: str) -> dict[str, str]:
         "SUITE": SUITE,
         "MIRRORS": mirrors,
         "REMOVE": " ".join(recipe.remove),
+        "PREPARE": recipe.prepare,
         "SOURCE_DATE_EPOCH": str(archive.EPOCH),
     }

@@ -45,6 +45,7 @@ from runner.sandbox.local.trial import (
     TrialLook,
 )
 from runner.sandbox.room import TEMPORARY_BYTES
+from runner.sandbox.seccomp.libseccomp import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import ProjectLayer
     from runner.sandbox.local.group import ControlGroup
     from runner.sandbox.local.interpreters import Interpreter
+    from runner.sandbox.seccomp.own import CheckedProfile
 
 SHOWN_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 """What is shown of the host's /etc: what the loader and the system's own links need."""
@@ -77,13 +79,23 @@ class Bubblewrap:
     """
 
     def __init__(
-        self, program: str, groups: ControlGroups | KnownError, *, may_nest: bool = False, unfiltered: str = ""
+        self,
+        program: str,
+        groups: ControlGroups | KnownError,
+        *,
+        may_nest: bool = False,
+        unfiltered: str = "",
+        profile: CheckedProfile | None = None,
     ) -> None:
-        """`groups` says why runs have no control groups, `unfiltered` why system calls are not filtered."""
+        """`groups` says why runs have no control groups, `unfiltered` why system calls are not filtered.
+
+        What `profile` refuses is refused as well. Raises KnownError for one that cannot be compiled.
+        """
         self._program = program
         self._groups = groups
         self._unfiltered = unfiltered
-        self._filter = b"" if unfiltered else syscalls.program()
+        self._profile = profile
+        self._filters = () if unfiltered else _filters(profile)
         self._identities = Identities() if os.geteuid() == 0 else None
         self._unshared = _unshared(self._identities is not None, may_nest)
         self._unshared_over_project = _unshared(False, may_nest)
@@ -91,18 +103,26 @@ class Bubblewrap:
         self._shown = functools.cache(_shown)
 
     @classmethod
-    def tried(cls) -> Bubblewrap:
+    def tried(cls, profile: CheckedProfile | None = None) -> Bubblewrap:
         """Find bubblewrap and try it with everything it will be used with. Raises KnownError."""
         if not (program := trusted.find("bwrap")):
             raise KnownError(f"bubblewrap is not installed. {trusted.elsewhere('bwrap')}".rstrip(), REMEDY)
         unfiltered = "" if syscalls.program() else f"no filter for {platform.machine()}"
         groups = _groups()
+        if profile is not None and unfiltered:
+            raise KnownError(f"Your seccomp profile {profile.name} cannot be used here: {unfiltered}.")
         for may_nest in (False, True):  # bubblewrap before 0.8 cannot forbid it
-            filtering = cls(program, groups, may_nest=may_nest, unfiltered=unfiltered)
+            filtering = cls(program, groups, may_nest=may_nest, unfiltered=unfiltered, profile=profile)
             if not (problem := filtering.problem()):
                 return filtering
+            if profile is not None and not cls(program, groups, may_nest=may_nest).problem():
+                raise KnownError(
+                    f"With your seccomp profile {profile.name} a trial run does not work: {problem}.",
+                    "Allow what a shell needs, or take the profile out of the settings.",
+                )
             if (
-                not unfiltered
+                profile is None
+                and not unfiltered
                 and not (without := cls(program, groups, may_nest=may_nest, unfiltered=problem)).problem()
             ):
                 # What failed once may have failed for want of time, memory or processes at that moment.
@@ -155,7 +175,8 @@ class Bubblewrap:
     def protections(self) -> tuple[str, ...]:
         """All of them were looked at in the trial run."""
         whose = OTHER_USER if self._identities else OTHER_NAMESPACE
-        filtered = () if self._unfiltered else (FILTERED,)
+        own = (FILTERED,) if self._profile is None else self._profile.protections(FILTERED)
+        filtered = () if self._unfiltered else own
         grouped = (GROUPED,) if isinstance(self._groups, ControlGroups) else ()
         return (NETWORK, PROCESSES, whose, SYSTEM, IN_MEMORY, FEW, *filtered, *grouped)
 
@@ -200,7 +221,7 @@ class Bubblewrap:
                 files = self._files(program, handed)
                 # With its own end of the pipe bubblewrap waits for ever. Otherwise it would see the pipe closed where
                 # the console was killed just now, and start the code without limits.
-                channels = {"info-fd": writer, "block-fd": hold, "sync-fd": release, **self._calls(handed)}
+                channels = (("info-fd", writer), ("block-fd", hold), ("sync-fd", release), *self._calls(handed))
                 entering = _entering(program.layer)
                 process = self._popen(
                     program,
@@ -224,18 +245,20 @@ class Bubblewrap:
         workspace = "" if program.layer is not None else program.kept or "/proc/{pid}/root" + VIEW.workspace
         return Child(process, root, signal.SIGKILL, workspace, clean, left, OTHERS, True, group)
 
-    def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
-        return {"seccomp": in_memory(self._filter, opened)} if self._filter else {}
+    def _calls(self, opened: contextlib.ExitStack) -> tuple[tuple[str, int], ...]:
+        """Return the filters of system calls. The one of Assent is loaded first: a profile may forbid more to load."""
+        option = "seccomp" if len(self._filters) == 1 else "add-seccomp-fd"
+        return tuple((option, in_memory(one, opened)) for one in self._filters)
 
     def _popen(
         self,
         program: Program,
         files: dict[str, int],
-        channels: dict[str, int],
+        channels: tuple[tuple[str, int], ...],
         before: tuple[str, ...],
         namespaces: tuple[int, ...],
     ) -> subprocess.Popen[bytes]:
-        options = [word for name, fd in channels.items() for word in (f"--{name}", str(fd))]
+        options = [word for name, fd in channels for word in (f"--{name}", str(fd))]
         return subprocess.Popen(
             [*before, *self._command(program, files), *options, "--", *program.command],
             stdin=program.stdin,
@@ -243,7 +266,7 @@ class Bubblewrap:
             stderr=subprocess.PIPE,
             env=program.environment,
             cwd="/",
-            pass_fds=(*program.inherited, *channels.values(), *files.values(), *namespaces),
+            pass_fds=(*program.inherited, *(fd for _, fd in channels), *files.values(), *namespaces),
             start_new_session=True,
         )
 
@@ -328,6 +351,12 @@ def _unshared(as_root: bool, may_nest: bool) -> tuple[str, ...]:
         return (*kinds, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     user = ("--unshare-user", "--uid", str(USER_INSIDE), "--gid", str(USER_INSIDE))
     return (*kinds, *user, *(() if may_nest else ("--disable-userns",)), "--cap-drop", "ALL")
+
+
+def _filters(profile: CheckedProfile | None) -> tuple[bytes, ...]:
+    """Return the programs that the kernel takes, none where the machine is not known. Raises KnownError."""
+    own = syscalls.program(without=frozenset(() if profile is None else profile.widened))
+    return tuple(filter(None, (own, b"" if profile is None else syscalls.leaving_newer(compiled(profile.filter)))))
 
 
 def _groups() -> ControlGroups | KnownError:

@@ -10,11 +10,13 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
-from typing import assert_never
 
 from runner.model.errors import KnownError
+from runner.model.language_support import LANGUAGES
 from runner.model.request import Language
+from runner.sandbox import toolchain
 from runner.sandbox.local import trusted
 from runner.sandbox.local.bubblewrap_start import SYSTEM
 from runner.sandbox.programs import inside
@@ -64,7 +66,7 @@ def find(language: Language, given: str) -> Interpreter:
         case Language.SHELL:
             return _find_bash(given)
         case _:
-            assert_never(language)
+            return _find_toolchain(language, given)
 
 
 def _find_python(given: str) -> Interpreter:
@@ -129,6 +131,28 @@ def _find_bash(given: str) -> Interpreter:
     if _older(version, (5, 0)):
         raise KnownError(f"Bash {version} is too old.", remedy)
     return Interpreter(Language.SHELL, path, version, _outside_system(path, (_prefix(path),)))
+
+
+def _find_toolchain(language: Language, given: str) -> Interpreter:
+    support, tools = LANGUAGES[language], toolchain.of(language)
+    remedy = f"{trusted.elsewhere(tools.program)} Install {support.package}.".strip()
+    path = given or trusted.find(tools.program)
+    said = _ask([path, *tools.asks], support.title, remedy)
+    version = toolchain.version(said)
+    if _older(version, tools.least):
+        raise KnownError(f"{support.title} {version} is too old.".replace("  ", " "), remedy)
+    if not tools.root:
+        real = _real(path)
+        return Interpreter(language, real, version, (*_outside_system(real, (_prefix(real),)), *_patterns(tools.shown)))
+    root = _real(_ask([path, *tools.root], support.title, remedy).strip())
+    inner = os.path.join(root, "bin", tools.program)
+    # A program that only starts the one that counts would look for it in a home folder, which no code sees.
+    real = inner if os.access(inner, os.X_OK) else _real(path)
+    return Interpreter(language, real, version, (*_outside_system(real, (root,)), *_patterns(tools.shown)))
+
+
+def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one for pattern in patterns for one in sorted(glob(pattern)) if not trusted.replaceable(one))
 
 
 def _real(path: str) -> str:

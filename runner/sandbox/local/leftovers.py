@@ -37,8 +37,13 @@ def make_root(root: Path) -> None:
 
 def new_name() -> str:
     """Return a name for a run, which says what process it belongs to: `run-<pid>-<start of the process>-<random>`."""
+    return f"{own_prefix()}{secrets.token_hex(6)}"
+
+
+def own_prefix() -> str:
+    """Return how the names of all runs of this process begin."""
     pid = os.getpid()
-    return f"run-{pid}-{_own_start(pid)}-{secrets.token_hex(6)}"
+    return f"run-{pid}-{_own_start(pid)}-"
 
 
 @functools.cache

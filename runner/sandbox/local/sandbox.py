@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import weakref
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from runner.model.result import Usage
     from runner.sandbox.contract import Job, ProjectLayer
     from runner.sandbox.local.child import Launcher
+    from runner.sandbox.seccomp.own import OwnProfile
 
 ALWAYS = (
     "time, memory, disk and output limits",
@@ -52,15 +54,24 @@ class LocalSandbox:
     """Runs code as processes of this machine.
 
     `root` is where the folders of runs are made. `python`, `node` and `bash` are paths, '' to find them.
-    With `bubblewrap` False it does without, else it takes bubblewrap where that works.
+    With `bubblewrap` False it does without, else it takes bubblewrap where that works. With a `profile` of system calls
+    that does not count, or without bubblewrap to enforce it, nothing is run.
     """
 
     def __init__(
-        self, root: Path | None = None, *, python: str = "", node: str = "", bash: str = "", bubblewrap: bool = True
+        self,
+        root: Path | None = None,
+        *,
+        python: str = "",
+        node: str = "",
+        bash: str = "",
+        bubblewrap: bool = True,
+        profile: OwnProfile | None = None,
     ) -> None:
         self._root = (root or leftovers.standard_root()).absolute()
         self._given = {Language.PYTHON: python, Language.JAVASCRIPT: node, Language.SHELL: bash}
         self._bubblewrap = bubblewrap
+        self._profile = profile
         self._lock = threading.RLock()
         self._tools: dict[Language, Interpreter | KnownError] = {}
         self._launcher: Launcher | None = None
@@ -76,8 +87,11 @@ class LocalSandbox:
         return Isolation.LOCAL if self._launcher is None else self._launcher.isolation
 
     async def check(self) -> Readiness:
-        if self._readiness is None:
+        # A profile that did not count may have been corrected.
+        if self._readiness is None or (self._profile is not None and not self._readiness.ready):
             self._readiness = await asyncio.to_thread(self._examine)
+        if self._profile is not None and (news := await asyncio.to_thread(self._profile.news)):
+            return replace(self._readiness, missing=(news, *self._readiness.missing))
         return self._readiness
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> LocalRun:
@@ -206,7 +220,7 @@ class LocalSandbox:
         with self._lock:
             if language not in self._tools:
                 try:
-                    self._tools[language] = find(language, self._given[language])
+                    self._tools[language] = find(language, self._given.get(language, ""))
                 except KnownError as error:
                     self._tools[language] = error
             tool = self._tools[language]
@@ -228,10 +242,13 @@ class LocalSandbox:
 
     def _chosen_launcher(self) -> Launcher:
         why = "bubblewrap is switched off"
+        profile = None if self._profile is None else self._profile.checked()
         if self._bubblewrap:
             try:
-                return Bubblewrap.tried()
+                return Bubblewrap.tried(profile)
             except KnownError as error:
+                if profile is not None:
+                    raise
                 why = error.what.rstrip(".")
                 if os.geteuid() == 0:
                     # Nothing binds root: not the number of processes, not the rights of files.
@@ -239,6 +256,8 @@ class LocalSandbox:
                         f"As root, code runs only behind bubblewrap, and that does not work here: {why}.",
                         "Install bubblewrap (apt-get install bubblewrap), or start Assent as an ordinary user.",
                     ) from error
+        if profile is not None:
+            raise KnownError(f"Your seccomp profile {profile.name} needs bubblewrap here, and {why}.", REMEDY)
         try:
             return PlainProcesses(self._root, self._tool(Language.PYTHON), why)
         except KnownError as python:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import marshal
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from runner.model.language_support import LANGUAGES
 from runner.model.request import Language
-from runner.sandbox import languages, programs
+from runner.sandbox import languages, programs, toolchain
 from runner.sandbox import report as reports
 from runner.sandbox.imports import hint
 from runner.sandbox.local.bubblewrap_start import SYSTEM
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Job
     from runner.sandbox.local.child import View
     from runner.sandbox.local.interpreters import Interpreter
+
+
+BASH = "/bin/bash"
+START, BUILD = "start.sh", ".build"
+"""Names of the text for Bash that compiles and runs code, and of the folder for what it compiles."""
 
 
 def main_name(language: Language, view: View) -> str:
@@ -52,7 +57,7 @@ def files(
         case Language.SHELL:
             return {}
         case _:
-            assert_never(job.language)
+            return {START: toolchain.of(job.language).start.encode()}
 
 
 def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tuple[str, ...]:
@@ -68,7 +73,11 @@ def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tu
         case Language.SHELL:
             return (*as_user(identity), tool.path, "--noprofile", "--norc", main)
         case _:
-            assert_never(job.language)
+            # Not where the workspace is: what is compiled is none of the files that the code leaves.
+            folder = f"{view.inside if view.temporary == view.workspace else view.temporary}/{BUILD}"
+            words = (tool.path, main, folder, str(job.limits.memory_mb))
+            made = 'rm -rf -- "$3" && mkdir -m 700 -- "$3" && . "$0"'
+            return (*as_user(identity), BASH, "--noprofile", "--norc", "-c", made, f"{view.inside}/{START}", *words)
 
 
 def environment(job: Job, tool: Interpreter, view: View) -> dict[str, str]:
@@ -83,7 +92,7 @@ def environment(job: Job, tool: Interpreter, view: View) -> dict[str, str]:
         "LOGNAME": "sandbox",
     }
     given |= languages.guards(job)
-    return {**given, **languages.variables(job)} if job.language is Language.SHELL else given
+    return given if job.language in (Language.PYTHON, Language.JAVASCRIPT) else {**given, **languages.variables(job)}
 
 
 def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, object]:

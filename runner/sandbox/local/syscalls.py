@@ -59,26 +59,36 @@ IGNORE: Step = (RETURN, 0, 0, 0x00050000)
 """The call does nothing and says that it did."""
 
 
-ENTERING = "setns"
-"""The call by which a process enters a namespace that is there already."""
+ENTERING = frozenset({"setns"})
+"""The call by which a process enters a namespace that is there already: of its own, or made for it, never a new one."""
 
 
 @functools.cache
-def program(machine: str = "", *, may_enter: bool = False) -> bytes:
+def program(machine: str = "", *, without: frozenset[str] = frozenset()) -> bytes:
     """Return the program for `machine`, by default this one; nothing where it is not known.
 
-    With `may_enter` a process may enter namespaces that it made, or that were made for it: never new ones.
+    Of the calls that are refused in any case it lets those of `without` through.
     """
     name = machine or platform.machine()
     if name not in MACHINES:
         return b""
     kernels_name, column = MACHINES[name]
     steps = [(LOAD, 0, 0, MACHINE_AT), (EQUAL, 1, 0, kernels_name), KILL, (LOAD, 0, 0, NUMBER_AT)]
-    steps += _search(_ranges(column, {ENTERING} if may_enter else set()))
+    steps += _search(_ranges(column, without))
     return b"".join(struct.pack("<HBBI", *step) for step in steps)
 
 
-def _ranges(column: int, without: set[str]) -> list[tuple[int, list[Step]]]:
+def leaving_newer(other: bytes) -> bytes:
+    """Return the program `other`, which is loaded besides the one of `program`, without a say on newer calls.
+
+    Of two errors the kernel takes that of the program loaded last, and libraries take an older call at ENOSYS only.
+    """
+    newest = json.loads(seccomp("local.json"))["newest"]
+    steps: list[Step] = [(LOAD, 0, 0, NUMBER_AT), (AT_LEAST, 0, 1, newest + 1), ALLOW]
+    return b"".join(struct.pack("<HBBI", *step) for step in steps) + other
+
+
+def _ranges(column: int, without: frozenset[str]) -> list[tuple[int, list[Step]]]:
     """Return the ranges of call numbers, each with its first number and the steps for its calls."""
     table = json.loads(seccomp("local.json"))
     denied = {numbers[column] for name, numbers in table["denied"].items() if name not in without} - {None}

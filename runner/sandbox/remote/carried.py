@@ -40,6 +40,8 @@ class CarriedRun:
         """What was in the workspace at the end, for whoever takes it, who closes it."""
         self.lost = ""
         """Why nothing came back, as a sentence."""
+        self.remains = False
+        """Whether its sandbox is still there, as the service did not take the call that removes it."""
         self._run = run
         self._session = session
         self._fetched = fetched
@@ -81,5 +83,6 @@ class CarriedRun:
         finally:
             with contextlib.suppress(KnownError):  # whatever is left there is removed by the next start
                 await self._session.close()
+            self.remains = self._session.remains
         result = replace(result, meta=replace(result.meta, rented_seconds=self._session.rented_seconds))
         return result if self._taken is None else await self._taken(self, result)

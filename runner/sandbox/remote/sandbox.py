@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.model.request import CARRIED, PROMISED, Isolation, Language, Limits
+from runner.model.request import PROMISED, Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.container import copying
 from runner.sandbox.container.container import create, remove
@@ -19,6 +19,7 @@ from runner.sandbox.container.sandbox import NO_NETWORK, ContainerSandbox
 from runner.sandbox.container.shape import Shape, config
 from runner.sandbox.contract import Readiness
 from runner.sandbox.local import leftovers
+from runner.sandbox.remote.calls import LIFE_SECONDS
 from runner.sandbox.remote.carried import CarriedRun
 from runner.sandbox.remote.engine import E2BEngine
 from runner.sandbox.remote.quota import Quota
@@ -44,6 +45,10 @@ AS_OTHER = "ordinary user without privileges, who cannot become root again"
 MEMORY_FILES = "its files end with it"
 CARRY_SECONDS = 300.0
 """For files to be sent, and for them to come back; a network may be slow."""
+REMAINS = "{} did not answer when the sandbox was to be removed: it ends by itself within {} minutes."
+INPUT_SECONDS = 8.0
+"""For a word to come back from a program there."""
+WORD = b"assent"
 LEFT = "Of what it changed there some stays out: {}."
 NOT_MOUNTED = (
     "The layer of this working copy is mounted for the program at work alone, so its files cannot be sent to E2B. "
@@ -62,13 +67,18 @@ class E2BSandbox(ContainerSandbox):
         self.service = service
         self.quota = quota or Quota()
         self.engine = E2BEngine(service)
-        images = dict.fromkeys(Language, service.template)
+        images = dict.fromkeys(LEAST, service.template)
         super().__init__(Isolation.E2B, images, self.engine, own=True)
 
     async def warm(
         self, languages: Iterable[Language], limits: Limits, size: int, bounds: Bounds | None = None
     ) -> None:
         """Keep none ready: each costs from when it is made."""
+
+    @property
+    def remains(self) -> str:
+        """Say of a sandbox that it was not removed."""
+        return REMAINS.format(self.service.host, LIFE_SECONDS // 60)
 
     async def open(self, language: Language, limits: Limits, image: str, agent: str = "") -> ContainerSession:
         number = self.quota.begin(agent)
@@ -116,9 +126,10 @@ class E2BSandbox(ContainerSandbox):
 
     async def start_over(self, job: Job, layer: ProjectLayer, measured: Callable[[Usage], None]) -> CarriedRun:
         """As `start`. What is sent is what was asked about; what the code changes there is written into the layer."""
-        protections = (*await self.protections_over(mounted=layer.mounts is not None), *_carried(layer))
+        protections = await self.protections_over(mounted=layer.mounts is not None)
         journey = layer.journey
-        assert journey is not None
+        if journey is None:
+            raise KnownError("Nobody has approved that files of the project are sent.", "Nothing was run. Ask again.")
         files = await asyncio.to_thread(journey.pack)
 
         async def taken(run: CarriedRun, result: Result) -> Result:
@@ -130,6 +141,8 @@ class E2BSandbox(ContainerSandbox):
                 except KnownError as error:
                     said = error.what
             result = replace(result, meta=replace(result.meta, protections=protections))
+            if run.remains:
+                result = replace(result, stderr=f"{result.stderr}{self.remains}\n")
             return result if not said else _failed(result, said)
 
         try:
@@ -207,6 +220,18 @@ class E2BSandbox(ContainerSandbox):
         await self._tried(ready)
         return ready
 
+    async def _require_input(self, id: str) -> None:
+        """Raise KnownError where programs there get no input, so no code: finding that out by a run takes minutes."""
+        said = b""
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(INPUT_SECONDS):
+                said = await self.engine.echoed(id, WORD)
+        if said != WORD:
+            raise KnownError(
+                f"{self.service.host} hands no input to programs in its sandboxes, so code cannot be sent there.",
+                "Ask whoever runs the service: Assent needs SendInput of E2B's API.",
+            )
+
     async def _probed(self, image: str) -> Sequence[tuple[str, str]]:
         """Return what a program of ours says of a sandbox from inside. Raises KnownError and Denied."""
         shape = Shape(Isolation.E2B, "", image, Language.SHELL, Limits(memory_mb=64, disk_mb=1)).container
@@ -215,6 +240,7 @@ class E2BSandbox(ContainerSandbox):
         try:
             id = await create(self.engine, config(shape, name), f"assent-{name}")
             found = await self.engine.asked(lambda api: api.probe(id))
+            await self._require_input(id)
         finally:
             await asyncio.shield(remove(self.engine, id or f"assent-{name}"))
         if ("done", "yes") not in found:
@@ -223,10 +249,6 @@ class E2BSandbox(ContainerSandbox):
                 "It needs sh, bash and the programs of Debian's util-linux and coreutils.",
             )
         return [(one, value[:LONGEST]) for one, value in found]
-
-
-def _carried(layer: ProjectLayer) -> tuple[str, ...]:
-    return () if layer.journey is None else (f"{CARRIED}{layer.journey.sent}",)
 
 
 def _failed(result: Result, why: str) -> Result:

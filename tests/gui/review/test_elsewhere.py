@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.review.containment import chips, contained
-from runner.model.request import BROUGHT, CARRIED, PROMISED, Isolation, Language, Request, Tool
+from runner.model.request import BROUGHT, PROMISED, Isolation, Language, Request, Tool
+from runner.model.sent_files import HeldFile, SentFile, SentFiles, listing
 
 
 def test_what_leaves_this_machine_is_the_first_thing_said() -> None:
@@ -23,8 +24,17 @@ def test_what_leaves_this_machine_is_the_first_thing_said() -> None:
     assert first.words == "sent to cloud.example: code, input, files"
     assert not first.holds, "it is to be looked at"
     assert others[0].words == "Empty sandbox, promised by E2B" and not others[0].holds, "a promise holds nothing"
-    with_project = replace(there, protections=(f"{PROMISED}cloud.example", f"{CARRIED}7 files, without .env"))
-    assert chips(with_project)[0].words == "sent to cloud.example: code, input, 7 files, without .env"
+    env, code = SentFile(".env", 5, "644", "e" * 64), SentFile("a.py", 2000, "644", "a" * 64)
+    with_project = replace(there, sends=SentFiles(listing([code]), (HeldFile(env.line, "by its name"),)))
+    words = "sent to cloud.example: code, input, 1 file of the project, 2.0 KB; 1 that may hold a secret stays here"
+    assert chips(with_project)[0].words == words
+    # Other contents, or one file more: another digest.
+    assert with_project.sends is not None
+    other = replace(with_project.sends, listed=listing([replace(code, sha256="b" * 64)]))
+    digests = {
+        replace(with_project, sends=one).digest for one in (with_project.sends, other, other.including([".env"]))
+    }
+    assert len(digests) == 3 and there.digest not in digests
     # What it is shown for is what the digest covers: another host, another digest.
     assert replace(there, protections=(f"{PROMISED}evil.example", "no network")).digest != there.digest
     assert not any("sent to" in one.words for one in chips(replace(there, isolation=Isolation.GVISOR)))

@@ -184,7 +184,9 @@ def archive(command: Command) -> Value | None:
         if folder is not None:
             command.act("extract", path=folder)
         return Value(labels=labels_of((command.stdin,)))
-    labels: frozenset[str] = frozenset({"archive"})
+    labels = (
+        frozenset[str]() if paths and all(_is_built(command.placed(path)) for path in paths) else frozenset({"archive"})
+    )
     within = options.get("-C") or options.get("--directory") if command.name == "tar" else None
     if within is not None and within.texts:
         paths = [one if one.text.startswith(("/", "~")) else concatenate((within, one), "/") for one in paths]
@@ -198,6 +200,17 @@ def archive(command: Command) -> Value | None:
     if packing.target.text not in ("", "-"):
         command.act("write", path=packing.target, data=Value(labels=labels))
     return Value(labels=labels)
+
+
+BUILT = expression(
+    r"(?:\./)?(?:[A-Za-z0-9_][\w-]{0,60}/){0,3}(?:dist|build|public|site|_site|out|output|docs?|html|www|static|coverage"
+    r"|reports?|artifacts?|release|target)/?"
+)
+"""Folders below the one where a script stands into which tools put what others are to have."""
+
+
+def _is_built(path: Value) -> bool:
+    return path.exact is not None and BUILT.fullmatch(path.exact) is not None
 
 
 def unzip(command: Command) -> Value | None:

@@ -6,14 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.acts import CONTAINER, Source
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
+from runner.risk.shell.commands.copies import copying, note_copy, within_machine
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.git_files import read_by_path
 from runner.risk.shell.commands.starters import settings_that_run
 from runner.risk.shell.commands.system import cluster as cluster_secrets
 from runner.risk.shell.commands.system import container as container_rights
 from runner.risk.trace.files import is_temporary
+from runner.risk.trace.remote import opened_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,13 +56,57 @@ def cluster(command: Command) -> Value | None:
     words = _plain(operands)
     if words and not _is_dry(command):
         named = " ".join(words[1:3]) or _named(options, "-f", "--filename", "-k", "--kustomize", "-l", "--selector")
-        if words[0] in ("delete", "drain"):
+        if words[0] == "delete" and words[1:]:
+            _deleted_of_cluster(command, words[1:], options)
+        elif words[0] in ("delete", "drain"):
             _destroys(command, "" if named else "resources", named, "the cluster", _named(options, *SPACES))
         elif words[0] in ("scale", "autoscale") and options.get("--replicas", UNKNOWN).text == "0":
             _destroys(command, "all replicas of", named, "the cluster", _named(options, *SPACES))
-        elif CHANGES_CLUSTER.fullmatch(words[0]):
+        elif words[0] == "cp" and (copy := copying(command)) is not None:
+            note_copy(command, copy)
+            return Value(labels=frozenset({Source.DOWNLOADED}))
+        elif words[0] == "exec" and _executes_within(command, operands):
+            return Value(labels=frozenset({Source.DOWNLOADED}))
+        elif CHANGES_CLUSTER.fullmatch(words[0]) and words[:2] not in LOOKS_AT_ROLLOUT:
             command.act("configure", target=text(f"{words[0]} {named}".strip()), at=text("the cluster"))
     return cluster_secrets(command)
+
+
+LOOKS_AT_ROLLOUT = (["rollout", "status"], ["rollout", "history"])
+SHELL = expression(r"(?:^|/)(?:ba|da|z|k|a)?sh$")
+ASKS_TO_RUN = frozenset(("exec", "container", "compose"))
+
+
+def _executes_within(command: Command, operands: Sequence[Value]) -> bool:
+    """Follow `exec CONTAINER COMMAND...` in that container; return whether a command is given."""
+    rest = list(operands)
+    while rest and rest[0].text in ASKS_TO_RUN:
+        rest = rest[1:]
+    if len(rest) < 2 or (len(rest) == 2 and SHELL.search(rest[1].text) is not None):
+        return False  # a shell in which a person types
+    with command.shell.trail.on_machine(rest[0], CONTAINER):
+        command.again(rest[1:])
+    return True
+
+
+KIND = expression(r"[a-zA-Z.,]{2,60}")
+
+
+def _deleted_of_cluster(command: Command, words: Sequence[str], options: dict[str, Value]) -> None:
+    """Note what `kubectl delete KIND NAME` takes away: of all, of what a selector fits, or by its name."""
+    kind, names = words[0], words[1:]
+    selector = _named(options, "-l", "--selector", "--field-selector")
+    plain = KIND.fullmatch(kind) is not None and kind != "all"
+    if plain and not names and selector:
+        what, name = f"the {kind} that fit", selector
+    elif plain and not names:
+        what, name = f"all {kind}", ""
+    elif kind == "all" and not names:
+        what, name = "all resources", ""
+    else:
+        what, name = (kind, " ".join(names[:2])) if plain and names else ("", " ".join(words[:3]))
+    spaces = "every namespace" if {"-A", "--all-namespaces"} & options.keys() else _named(options, *SPACES)
+    _destroys(command, what, name, "the cluster", spaces)
 
 
 def helm(command: Command) -> Value | None:
@@ -103,20 +150,51 @@ def cloud(command: Command) -> Value | None:
     words = _plain(operands)
     if _is_dry(command):
         return None
+    if (copy := copying(command)) is not None:
+        note_copy(command, copy)
+        if opened := opened_by([word.text for word in command.arguments]):
+            command.act("configure", target=copy.target, at=text(CLOUD), opens=text(opened))
+        return Value(labels=frozenset({Source.DOWNLOADED}))
+    if command.name == "aws" and _by_aws(command, operands):
+        return None
     at = next((at for at, word in enumerate(words[:5]) if REMOVING.fullmatch(word)), None)
     if at is not None:
         what = " ".join(words[max(at - 1, 0) : at] + words[at + 1 : at + 3]) or words[at]
         named = next((word for word in words[at + 1 :] if "://" in word), what)
-        _destroys(command, "", named, f"the cloud ({command.name})")
-    elif "--delete" in {word.text for word in command.arguments} and "sync" in words[:3]:
-        target = words[-1] if len(words) > 2 else ""
-        _destroys(command, "whatever is not in the source", target, f"the cloud ({command.name})")
+        below = "everything below" if "://" in named and {"--recursive", "-r"} & _options(command) else ""
+        _destroys(command, below, named, f"the cloud ({command.name})")
     elif _changes(command.name, words):
         costs = any(map(RENTS.fullmatch, words[:3]))
         command.act("configure", target=text(" ".join(words[:4])), at=text("rent" if costs else CLOUD))
     return None
 
 
+OF_OBJECT = expression(
+    r"--[\w-]*(?:name|names|id|ids|identifier|identifiers|arn|arns|bucket|key|url|table|cluster|alarms|targets)"
+)
+"""Options of `aws` that say which object is meant."""
+
+
+def _by_aws(command: Command, operands: Sequence[Value]) -> bool:
+    """Note what `aws SERVICE OPERATION` takes away, and of what name; return whether it takes away something.
+
+    The operation says what it is, and an option which: `aws ec2 terminate-instances --instance-ids i-1`.
+    """
+    words = _plain(operands)
+    asked = words[1] if len(words) > 1 and words[0] != "s3" else ""
+    if not REMOVING.fullmatch(asked) or "-" not in asked:
+        return False
+    arguments = command.arguments
+    at = next((at for at, word in enumerate(arguments[:-1]) if OF_OBJECT.fullmatch(word.text)), None)
+    named = arguments[at + 1] if at is not None else UNKNOWN
+    verb, _, thing = asked.partition("-")
+    what = thing.replace("-", " ") if verb in DELETING else f"({asked})"
+    fields = {"name": named} if named.text.strip(HOLE) or named.labels else {}
+    command.act("destroy", what=text(what), at=text(f"the cloud (aws {words[0]})"), **fields)
+    return True
+
+
+DELETING = ("delete", "terminate", "remove", "destroy", "purge", "drop", "batch")
 RENTS = expression(r"run-instances|request-spot-(?:instances|fleet)|create-fleet|purchase-[\w-]{1,60}|register-domain")
 """Words of cloud tools by which machines or names are rented."""
 
@@ -236,12 +314,28 @@ def deploys(verbs: str = "") -> Handler:
     return handle
 
 
+OF_EXEC = "-e --env --env-file -u --user -w --workdir --detach-keys --index"
+
+
+def _after_options(command: Command) -> list[Value]:
+    """Return the operands of `docker exec`, of which the options before the container are its own."""
+    at = next((at for at, word in enumerate(command.arguments) if word.text == "exec"), 0)
+    rest = command.arguments[at + 1 :]
+    while rest and rest[0].text.startswith("-"):
+        rest = rest[2:] if rest[0].text in OF_EXEC.split() else rest[1:]
+    return rest
+
+
 def container(command: Command) -> Value | None:
     """docker, podman: what `run` mounts, and the volumes and data that are removed."""
     _, operands = command.parsed()
     words = _plain(operands)
     options = {word.text for word in command.arguments}
     prunes = words[1:2] == ["prune"]
+    if (copy := copying(command)) is not None:
+        return within_machine(command, copy)
+    if words[:1] == ["exec"] or words[:2] in (["compose", "exec"], ["container", "exec"]):
+        _executes_within(command, _after_options(command))
     if prunes and (words[0] == "volume" or "--volumes" in options):
         _destroys(command, "unused volumes with their data", "", "the container engine")
     elif words[:2] == ["volume", "rm"]:
@@ -336,7 +430,7 @@ def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
         case "push" if "--delete" in options or "d" in short or any(word.startswith(":") for word in rest):
             return f"branches at the remote ({named})"
         case "branch" if "D" in short or ("--force" in options and ("d" in short or "--delete" in options)):
-            return f"a branch ({named})"
+            return f"a branch ({named})" if named.strip(HOLE) else "branches whose names are worked out at run time"
         case "stash" if rest[:1] and rest[0] in ("drop", "clear"):
             return "stashed changes"
         case _:
@@ -376,6 +470,10 @@ def _configured(command: Command, words: Sequence[str]) -> None:
 
 def _plain(words: Sequence[Value]) -> list[str]:
     return [word.text for word in words if word.text and not word.text.startswith("-")]
+
+
+def _options(command: Command) -> set[str]:
+    return {word.text for word in command.arguments if word.text.startswith("-")}
 
 
 def _named(options: dict[str, Value], *names: str) -> str:

@@ -172,7 +172,7 @@ def remote_copy(command: Command) -> Value | None:
     remote = expression(r"^(?!/)[^/\s]+:|^\w+://")
     if any(option.startswith("--del") for option in options):
         path = target if remote.match(target.text) else command.placed(target)
-        command.act("delete", path=path, tree=text("yes"), tool=text(command.name))
+        command.act("delete", path=path, tree=text("yes"), tool=text(command.name), beside=sources[-1])
     for path in sources if "--remove-source-files" in options else ():
         command.act("delete", path=command.placed(path), tree=text("yes"), tool=text(command.name))
     if (through := options.get("-e") or options.get("--rsh") or options.get("-S")) is not None and through.texts:
@@ -181,7 +181,7 @@ def remote_copy(command: Command) -> Value | None:
         labels: frozenset[str] = frozenset()
         for path in sources:
             labels |= command.act("read", path=command.placed(path)).labels
-        command.act("send", url=target, data=Value(labels=labels | {"file"}))
+        command.act("send", url=target, data=Value(labels=labels | {"file"}), path=either(sources))
         return UNKNOWN
     for path in sources:
         if remote.match(path.text):
@@ -204,7 +204,8 @@ def ssh(command: Command) -> Value | None:
         if option in options:
             command.act("tunnel", host=host, how=text(option), what=options[option])
     if len(operands) > 1:
-        command.script(concatenate(operands[1:], " "))
+        with command.shell.trail.on_machine(host):
+            command.script(concatenate(operands[1:], " "))
         command.act("send", url=host, data=command.stdin, how=text("ssh"))
     return Value(labels=frozenset({Source.DOWNLOADED}))
 

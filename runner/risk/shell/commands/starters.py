@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.acts import Source
+from runner.risk.model.acts import PICKED, PICKED_BY_AGE, Source
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, alternatives, concatenate, either, text
 from runner.risk.shell.command import is_narrowed
@@ -14,6 +14,7 @@ from runner.risk.shell.commands import spared
 from runner.risk.shell.commands.escapes import recipe_fed
 from runner.risk.shell.redirects import keep_open
 from runner.risk.shell.steering import steers
+from runner.risk.trace.files import FOUND_AS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +123,10 @@ def find(command: Command) -> Value | None:
         Value(labels=frozenset({"narrowed"})) if len(arguments) > len(roots) + 1 and _narrows(arguments) else UNKNOWN
     )
     result = command.act("walk", path=root, names=either(names) if names else UNKNOWN)
-    found = found.labelled(result.labels | narrowed.labels)
+    known = result.labels if _by_name_alone(arguments) else not_by_name(result.labels)
+    tests = {argument.text for argument in arguments}
+    picked = {label for label, of in ((PICKED, OTHER_TESTS), (PICKED_BY_AGE, AGES)) if tests & of}
+    found = found.labelled(known | narrowed.labels | picked)
     at = 0
     while at < len(arguments):
         word = arguments[at].text
@@ -144,6 +148,28 @@ def find(command: Command) -> Value | None:
         elif word in ("-fprintf", "-fprint", "-fls") and at < len(arguments):
             command.act("write", path=arguments[at], data=UNKNOWN)
     return Value(found.texts, labels=found.labels | {"found"}, name="find")
+
+
+def _by_name_alone(arguments: Sequence[Value]) -> bool:
+    """Return whether all that a find finds is named as its one pattern for names says."""
+    tests = {argument.text for argument in arguments}
+    return tests.isdisjoint(OTHERWISE) and not (tests & {"-path", "-wholename", "-ipath", "-regex", "-iregex"})
+
+
+OTHER_TESTS = words(
+    "-path -ipath -wholename -regex -iregex -empty -size -newer -newermt -perm -user -group -nouser -nogroup -links "
+    "-inum -samefile -lname -xtype -o -or"
+)
+"""Tests of find that are about more than names, kinds and depths."""
+AGES = words("-mtime -atime -ctime -mmin -amin -cmin ! -not")
+"""Tests of which a deletion that is understood says itself what they leave."""
+OTHERWISE = words("! -not -o -or , ( )")
+"""What joins tests of find so that the name of what is found need not fit."""
+
+
+def not_by_name(labels: frozenset[str]) -> frozenset[str]:
+    """Return the labels of what is found without what its name is like."""
+    return frozenset(label for label in labels if not label.startswith(FOUND_AS))
 
 
 def _left(arguments: Sequence[Value], roots: Sequence[Value], deletion: int) -> dict[str, Value]:

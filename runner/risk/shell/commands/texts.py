@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model import fold
-from runner.risk.model.acts import Source
+from runner.risk.model.acts import PICKED, Source
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, readable, text
 from runner.risk.shell.commands.escapes import sed_runs, values_of
@@ -87,6 +87,10 @@ NAMES_ONLY = expression(r"\^(?:(?:export|\\s\*|\s)[+*?]?)?(?:\[[A-Z_a-z0-9-]{1,2
 PATTERNS = ("-e", "-f", "--regexp", "--file")
 
 
+CHOOSES = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail"))
+"""Commands that give a part of the lines that they get."""
+
+
 def passes(skip: int = 0) -> Handler:
     """cat, head, sort, grep, ...: what goes in comes out, more or less."""
 
@@ -97,6 +101,8 @@ def passes(skip: int = 0) -> Handler:
             if name in options and options[name].texts:
                 command.read(options[name])  # patterns, or the names of what is read
         whole = [command.read(path) for path in paths] or [command.stdin]
+        if not paths and "found" in command.stdin.labels and command.name in CHOOSES:
+            whole = [command.stdin.labelled((PICKED,))]
         if command.name in ("cat", "head", "tail", "tac") and len(whole) == 1:
             return whole[0]
         if command.name == "cat":
