@@ -31,6 +31,7 @@ SHOWN_BY_TESTS = {
     "make run": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
     "make demo": "tests/path/test_demo.py::test_the_demo_comes_to_its_end",
     "make languages": "tests/languages/test_catalogues.py::test_what_is_new_comes_without_a_translation",
+    "make bench": "tests/bench/test_bench.py::test_a_whole_run_makes_the_page_of_the_help_and_says_when_and_where",
     "make check": "tests/quick/test_touched.py::test_a_change_begins_with_its_own_tests",
     "make lint": "tests/test_architecture.py::test_there_are_no_circles",
     "make test": "tests/test_project.py::test_make_lists_the_commands_it_has",

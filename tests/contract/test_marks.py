@@ -84,7 +84,7 @@ time.sleep(60)
 """
 
 
-@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("language", CODES)
 def test_code_does_not_see_the_words_of_marks(lab: Lab, monkeypatch: pytest.MonkeyPatch, language: Language) -> None:
     if lab.kind == "local":
         pytest.skip("the local sandbox has no marks")

@@ -339,3 +339,38 @@ def test_variables_nested_beyond_reason_are_bounded() -> None:
 def test_many_texts_are_bounded_and_still_critical() -> None:
     found = judged(Language.PYTHON, "for one in plan: exec(one)", plan=[f"print({n})" for n in range(5000)])
     assert found.level is Level.CRITICAL and "input.executed" in ids(found)
+
+
+BASE = "from app.models import Base\n"
+CLIENT = "import boto3\ns3 = boto3.client('s3')\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            f"{BASE}async def f(c):\n    await c.run_sync(Base.metadata.drop_all)\nf(c)",
+            "Deletes all tables of a database.",
+        ),
+        (
+            f"{CLIENT}for one in names:\n    pool.submit(s3.delete_bucket, Bucket=one)",
+            "Deletes each bucket that it finds.",
+        ),
+    ],
+)
+def test_a_method_that_is_handed_over_to_be_called_is_followed(code: str, said: str) -> None:
+    found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, code))
+    assert found.attention is Level.HIGH and found.verdict.sentence.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"{BASE}async def f(c):\n    await c.run_sync(Base.metadata.create_all)\nf(c)",
+        f"{CLIENT}pool.submit(s3.list_buckets)",
+        f"{CLIENT}names = {{'delete': s3.delete_bucket}}",
+    ],
+)
+def test_a_harmless_method_or_one_that_is_only_kept_is_not(code: str) -> None:
+    found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, code))
+    assert (found.attention or Level.LOW) < Level.HIGH

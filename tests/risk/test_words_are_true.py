@@ -313,3 +313,10 @@ def test_what_is_not_known_is_raised_where_it_decides(language: Language, code: 
 )
 def test_an_archive_of_what_was_built_is_no_collection(code: str, level: Level) -> None:
     assert worst(S, code) is level
+
+
+def test_a_file_that_is_opened_to_everybody_is_raised() -> None:
+    code = "from googleapiclient.discovery import build\nd = build('drive', 'v3')\n"
+    for who, level in (("anyone", Level.HIGH), ("user", Level.MEDIUM)):
+        body = {"role": "reader", "type": who}
+        assert worst(P, f"{code}d.permissions().create(fileId=x, body={body}).execute()") is level

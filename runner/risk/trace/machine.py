@@ -470,11 +470,21 @@ class Machine:
         if called.name in self.keepers:
             return
         for at, value in enumerate(args):
-            if value.function is None and value.name and (self.vocabulary.knows(value.name) or value.name in RUNNERS):
+            if value.function is None and value.name and (self._acts(called, value) or value.name in RUNNERS):
                 self._handed(called, value, args[at + 1 :], result)
         for value in named.values():
-            if value.function is None and value.name and self.vocabulary.knows(value.name):
+            if value.function is None and value.name and self._acts(called, value):
                 self._handed(called, value, args, result)
+
+    def _acts(self, called: Value, handed: Value) -> bool:
+        """Return whether what is handed to a call is a function whose meaning is known.
+
+        A method, as in `connection.run_sync(metadata.drop_all)`, only where it is sure to be called.
+        """
+        if self.vocabulary.knows(handed.name):
+            return True
+        calls = called.attribute in CALLERS or called.attribute in CALL_WITH or called.name in CALL_WITH
+        return bool(handed.attribute) and calls and any(one.act for one in self.vocabulary.of(handed.name))
 
     def _declare(self, args: Sequence[Value], result: Value) -> None:
         """Let the name that is being declared stand for what its call gives, before what the call is given is followed.

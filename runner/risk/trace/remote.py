@@ -56,6 +56,7 @@ OPENED = {
     "clusterrole": expression(r"cluster-admin"),
     "member": expression(r"(?i)all(?:authenticated)?users"),
     "entity": expression(r"(?i)all(?:authenticated)?users"),
+    "type": expression(r"(?i)anyone"),
     "permission": expression(r"(?i)admin|owner|maintain"),
     "role": expression(r"(?i)admin|owner|roles/(?:owner|editor)|(?:organization|global)[ _-]?admin\w*"),
     "groupname": expression(r"(?i)admin\w*"),
