@@ -25,7 +25,7 @@ from runner.model.result import CapturedFile, Meta, Outcome, OutputOrder, Result
 from runner.sandbox.contract import NotPermitted, Readiness
 from runner.sandbox.output import Transcript
 from runner.system import entry_points
-from runner.system.entry_points import LONGEST, line, package_of, told
+from runner.system.entry_points import LONGEST, error_line, line, package_of
 from runner.system.tasks import in_daemon, spawn
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class PluginSandbox:
         try:
             sandbox: Sandbox = entry.load()()
         except BaseException as error:  # an import may raise anything, SystemExit too
-            raise KnownError(f"The sandbox {self._title} cannot be loaded: {told(error)}.", REMEDY) from error
+            raise KnownError(f"The sandbox {self._title} cannot be loaded: {error_line(error)}.", REMEDY) from error
         missing = [name for name in ("check", "start", "sweep", "close") if not callable(getattr(sandbox, name, None))]
         if missing:
             raise KnownError(f"What {self._title} brings is no sandbox: it has no {missing[0]}.", REMEDY)
@@ -172,7 +172,7 @@ class PluginSandbox:
         except TimeoutError as error:
             raise KnownError(f"The sandbox {self._title} does not answer {what}.", REMEDY) from error
         except Exception as error:
-            raise KnownError(f"The sandbox {self._title} failed in {what}: {told(error)}.", REMEDY) from error
+            raise KnownError(f"The sandbox {self._title} failed in {what}: {error_line(error)}.", REMEDY) from error
 
 
 class AskedPermit:
@@ -253,7 +253,7 @@ class PluginRun:
                 result = replace(result, outcome=Outcome.ENGINE_LOST, exit_code=1, error=words)
             result = _whole(result, self._job.limits)
         except Exception as error:
-            words = f"{self._who} does not say how the run ended, which may still be going on: {told(error)}."
+            words = f"{self._who} does not say how the run ended, which may still be going on: {error_line(error)}."
             if self._stopping.hangs:
                 words = f"{self._who} was told to stop the run, and its stop does not return: it may still be going on."
             result = Result(Outcome.ENGINE_LOST, "", f"{words}\n", 1, 0.0, error=words)

@@ -69,7 +69,7 @@ def package_of(entry: EntryPoint) -> str:
     return f"{line(entry.dist.name)} {line(entry.dist.version)}" if entry.dist is not None else "an unknown package"
 
 
-def told(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """Return what can be shown on one line of an error of a package."""
     return f"{type(error).__name__}: {line(str(error))}".rstrip(": ")
 

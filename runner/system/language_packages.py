@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.language_support import LANGUAGES, LanguageSupport, add
-from runner.system.entry_points import package_of, the_one, told
+from runner.system.entry_points import error_line, package_of, the_one
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -55,7 +55,7 @@ def _brought(entry: EntryPoint) -> object:
     thread.start()
     thread.join(LOAD_SECONDS)
     if raised:
-        raise KnownError(f"The language {title} cannot be loaded: {told(raised[0])}.", REMEDY) from raised[0]
+        raise KnownError(f"The language {title} cannot be loaded: {error_line(raised[0])}.", REMEDY) from raised[0]
     if not found:
         raise KnownError(f"The language {title} is not loaded after {LOAD_SECONDS:g} s.", REMEDY)
     return found[0]

@@ -26,7 +26,8 @@ JAVASCRIPT, SHELL = Language.JAVASCRIPT, Language.SHELL
 
 def test_says_what_is_active(bwrap: Lab, plain: Lab) -> None:
     behind, without = (asyncio.run(lab.sandbox.check()) for lab in (bwrap, plain))
-    assert set(behind.versions) == {"python", "javascript", "shell", "bubblewrap"}
+    # What compiles the other languages is not on every machine.
+    assert set(behind.versions) - {"go", "rust", "java"} == {"python", "javascript", "shell", "bubblewrap"}
     assert "no network (namespace)" in behind.protections
     assert not any("network" in text for text in without.protections)
     assert any("network" in text and "switched off" in text for text in without.missing)

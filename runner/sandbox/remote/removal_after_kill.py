@@ -6,9 +6,9 @@ import contextlib
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.sandbox import programs
 from runner.sandbox.container.shape import HOST_LABEL, RUN_LABEL, host
 from runner.sandbox.local.leftovers import own_prefix
 from runner.sandbox.remote.calls import hidden
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from runner.sandbox.remote.service import Service
 
-PROGRAM = Path(__file__).with_name("removing.py")
+PROGRAM = "removing.py"
 END_SECONDS = 5.0
 
 
@@ -38,7 +38,7 @@ def removed_after_kill(service: Service) -> Iterator[None]:
     with contextlib.suppress(OSError):
         # In a session of its own: what ends a terminal is not to end it.
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", PROGRAM.read_text("utf-8")],
+            [sys.executable, "-I", "-S", "-c", programs.remote(PROGRAM)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
