@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 ON_DEMAND = (
-    "runner.risk.by_calls.imports",
+    "runner.model.sent_files",
     "runner.risk.by_calls.reading",
     "runner.risk.by_calls.walker",
     "runner.risk.executing.executing_python",
@@ -27,5 +27,6 @@ ON_DEMAND = (
     "runner.risk.whole.of_python",
     "runner.risk.whole.of_shell",
     "runner.risk.whole.reading",
+    "runner.system.language_packages",
 )
 """Modules that the console and its classifier processes import late, and load before an update could change them."""

@@ -59,7 +59,7 @@ def test_the_short_look_gives_what_reading_in_full_gives(life: list[Told]) -> No
     [
         ("arrived", {"id": "r2"}),
         ("arrived", {"tool": "format_disk"}),
-        ("arrived", {"language": "cobol"}),
+        ("arrived", {"language": "no name"}),
         ("arrived", {"title": 7}),
         ("arrived", {"agent": None}),
         ("assessed", {"level": "HARMLESS"}),

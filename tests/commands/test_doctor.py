@@ -160,7 +160,7 @@ def test_a_machine_without_bubblewrap_is_reported_what_that_means(
     places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = LocalSandbox(tmp_path / "runs", python="/usr/bin/python3", bubblewrap=False)
-    monkeypatch.setattr(doctor.available, "local_sandbox", lambda _settings: plain)
+    monkeypatch.setattr(doctor.available, "local_sandbox", lambda *_: plain)
     check = examined(places)["Local sandbox"]
     assert check.state is State.WARN
     assert "which the settings call process: weaker than local." in check.what
@@ -288,7 +288,7 @@ def test_bubblewrap_is_the_fault_that_is_named_first(
     """On a machine without bubblewrap and Python nothing runs; 'Python was not found' alone would lead astray."""
     machine(monkeypatch, tmp_path, "apt-get")
     broken = LocalSandbox(tmp_path / "runs", python="/nowhere/python3")
-    monkeypatch.setattr(doctor.available, "local_sandbox", lambda _settings: broken)
+    monkeypatch.setattr(doctor.available, "local_sandbox", lambda *_: broken)
     monkeypatch.setattr(trusted, "FOLDERS", ())
     monkeypatch.setattr(sandbox.os, "geteuid", lambda: 1000)
     check = examined(places)["Local sandbox"]

@@ -113,4 +113,7 @@ def test_every_language_that_has_an_image_is_tried(home: Path, monkeypatch: pyte
     places.images.symlink_to(direct_gvisor.images().folder)
     found = {step.name: step for step in selftest._path(home / "self-test") if "gVisor without Docker" in step.name}
     assert {*found} == {f"gVisor without Docker sandbox, {language}" for language in LANGUAGES}
-    assert not [step.line for step in found.values() if step.skipped or step.problem]
+    assert not [step.line for step in found.values() if step.problem]
+    # The images of compilers have hundreds of megabytes each: nobody builds them for a test.
+    without = {name.rpartition(" ")[2] for name, step in found.items() if step.skipped}
+    assert without <= {one.value for one, support in LANGUAGES.items() if support.toolchain is not None}
