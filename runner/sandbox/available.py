@@ -90,7 +90,8 @@ def e2b_sandbox(settings: Settings, places: Places, secrets: Secrets | None = No
 def local_sandbox(settings: Settings, profiles: OwnProfiles) -> LocalSandbox:
     """Return the one that needs no engine, with the interpreters and profiles that the settings name."""
     own = profiles.seccomp
-    return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash, profile=own)
+    wanted = [one for one in Language if one.value in settings.languages]
+    return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash, profile=own, languages=wanted)
 
 
 def own_profiles(settings: Settings) -> OwnProfiles:

@@ -61,8 +61,8 @@ def test_what_may_run_more_than_was_read_cannot_be_allowed_and_says_why(language
 
 
 def test_the_reason_is_what_was_not_read() -> None:
-    why = asked(SHELL, "uvx evil").blocked
-    assert why.startswith("It cannot be allowed for this request alone: Runs uvx, which is not known. CRITICAL may")
+    why = asked(SHELL, "evil --run").blocked
+    assert why.startswith("It cannot be allowed for this request alone: Runs evil, which is not known. CRITICAL may")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from runner.sandbox.local.trial import NETWORK
 from runner.sandbox.verdict import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from runner.model.request import Limits
@@ -67,11 +67,14 @@ class LocalSandbox:
         bash: str = "",
         bubblewrap: bool = True,
         profile: OwnProfile | None = None,
+        languages: Collection[Language] = tuple(Language),
     ) -> None:
+        """`languages` are those that may run: `check` starts no program of another one to ask for its version."""
         self._root = (root or leftovers.standard_root()).absolute()
         self._given = {Language.PYTHON: python, Language.JAVASCRIPT: node, Language.SHELL: bash}
         self._bubblewrap = bubblewrap
         self._profile = profile
+        self._languages = languages
         self._lock = threading.RLock()
         self._tools: dict[Language, Interpreter | KnownError] = {}
         self._launcher: Launcher | None = None
@@ -176,7 +179,7 @@ class LocalSandbox:
             return Readiness(False, problem=error.what, remedy=error.remedy)
         versions: dict[str, str] = {}
         absent: dict[str, KnownError] = {}
-        for language in Language:
+        for language in self._languages:
             try:
                 versions[language.value] = self._pair(language)[0].version
             except KnownError as error:
@@ -189,8 +192,8 @@ class LocalSandbox:
             *(f"{name}: {error}" for name, error in absent.items()),
         )
         protections = (*launcher.protections, *ALWAYS)
-        if len(absent) == len(Language):
-            first = absent[Language.PYTHON.value]
+        if absent and not versions.keys() & set(self._languages):
+            first = next(iter(absent.values()))
             return Readiness(False, protections, missing, versions, problem=first.what, remedy=first.remedy)
         return Readiness(True, protections, missing, versions, self._packages())
 
