@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.python.files import opened
 from runner.risk.trace.remote import connected_to
 
 if TYPE_CHECKING:
@@ -96,6 +97,18 @@ def bring_here(machine: Machine, called: Value, args: Args, named: Named, place:
     return _fetch(machine, called, host, _given(args, named, 1, "localpath"), place)
 
 
+def open_there(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """`sftp.open(there, mode)`: a file of the other machine, which what is given must not be taken for one of here."""
+    with machine.trail.on_machine(connected_to(machine.trail, called.name)):
+        file = opened(machine, called, [_given(args, named, 0, "filename"), *args[1:]], named, place)
+    return Value(name=f"{called.name}()", labels=labels_of((file,) if file is not None else ()) | {Source.REMOTE})
+
+
+def write_there(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """`file.write(data)` of such a file."""
+    return _send(machine, called, connected_to(machine.trail, called.name), _given(args, named, 0), UNKNOWN, place)
+
+
 def command_there(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """`client.exec_command(...)`: what it does, it does on the other machine."""
     command = _given(args, named, 0, "command")
@@ -126,7 +139,8 @@ TRANSFERS: dict[str, Special] = {
             "get_object": get,
         },
     ),
-    **_of(SFTP, {"put": take_there, "get": bring_here}),
+    **_of(SFTP, {"put": take_there, "get": bring_here, "open": open_there, "file": open_there}),
+    **_of(SFTP, {"open.write": write_there, "file.write": write_there}),
     "paramiko.SSHClient.exec_command": command_there,
 }
 """Calls in a Python program that take something to another machine, by their names."""

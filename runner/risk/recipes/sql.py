@@ -20,7 +20,8 @@ LONGEST_SQL = 200_000
 """Characters that are looked at."""
 MOST_STATEMENTS = 5_000
 # Comments and texts; each alternative ends at the end of the text at the latest, so none is tried again.
-ASIDE = expression(r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)|'[^']*(?:'|\Z)")
+ASIDE = expression(r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)|'[^']*(?:'|\Z)|(?m:^)\\[a-z][^\n]*")
+"""Comments, texts, and lines that psql takes for itself, as `\\copy a FROM 'b'`: they end without a semicolon."""
 NAME = rf"(?:ONLY\s+)?([\w.{HOLE}\"`\[\]$-]{{1,120}})"
 DROP = expression(
     rf"DROP\s+(TABLE|DATABASE|SCHEMA|VIEW|MATERIALIZED\s+VIEW|INDEX|COLLECTION|KEYSPACE|USER|ROLE|TRIGGER|SEQUENCE)"

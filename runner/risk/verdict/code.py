@@ -300,8 +300,9 @@ def _look_at(
 ) -> Span | None:
     """Return the line that decides: where the target comes from, else where the worst finding is.
 
-    `deed` is the act that the sentence begins with, where a finding leads it. Of code that nobody has to be careful
-    about it is the line that changes something, unless there are few lines anyway.
+    `deed` is the act that the sentence begins with, where a finding leads it; elsewhere that is the first of `found`.
+    Of code that nobody has to be careful about it is the line that changes something, unless there are few lines
+    anyway.
     """
     worst = max((one for one in findings if one.span != WHOLE), key=lambda one: one.level, default=None)
     if worst is None or worst.level < Level.MEDIUM:
@@ -315,9 +316,8 @@ def _look_at(
         if read is not None:
             return lines.place(read.place)
     placed = {one.span.line for one in findings if one.level == worst.level}
-    if deed is not None and deed.place[0] in placed:
-        return lines.place(deed.place)
-    return worst.span
+    first = deed if deed is not None else next(iter(found), None)
+    return lines.place(first.place) if first is not None and first.place[0] in placed else worst.span
 
 
 SEEN_AT_ONCE = 10

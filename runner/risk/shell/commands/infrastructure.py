@@ -137,6 +137,8 @@ def terraform(command: Command) -> Value | None:
     if destroys or saved or words[:2] == ["run-all", "destroy"]:
         part = given.get("target") or options.get("-target", UNKNOWN).text
         _destroys(command, "" if part else "everything", part, "the infrastructure")
+    elif verb == "apply" and (again := given.get("replace") or options.get("-replace", UNKNOWN).text):
+        _destroys(command, "and makes again", again, "the infrastructure")
     elif verb == "state" and words[1:2] == ["rm"]:
         _destroys(command, "", " ".join(words[2:4]), "the state of the infrastructure")
     elif verb in ("apply", "up", "deploy", "import", "taint", "refresh") or words[:2] == ["run-all", "apply"]:
