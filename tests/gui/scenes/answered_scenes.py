@@ -13,6 +13,7 @@ from runner.model.rehearsal import Rehearsal, RehearsalPhase
 from runner.model.request import ClientTool, Tool
 from runner.model.result import CapturedFile, Outcome
 from runner.model.span import Span
+from runner.model.translation import tr
 from runner.model.tried import Tried, TriedAct, TriedKind
 from runner.model.verdict import RiskVerdict
 from runner.sandbox.output import Stream, Transcript
@@ -156,7 +157,7 @@ def tried_code(scene: Scene) -> None:
     """All that it asked for, by line."""
     tried(scene)
     tabs = scene.window.deciding.review.page.reading.tabs
-    tabs.setCurrentIndex(next(tab for tab in range(tabs.count()) if tabs.tabText(tab).startswith("Tried")))
+    tabs.setCurrentIndex(next(tab for tab in range(tabs.count()) if tabs.tabText(tab).startswith(tr("Tried"))))
 
 
 def rehearsed_files(scene: Scene) -> None:
@@ -165,7 +166,7 @@ def rehearsed_files(scene: Scene) -> None:
     reading.offer_files(lambda _file: b"name,n\nmean,13.1\nmedian,12.9\n")
     rehearsed(scene, CapturedFile("figures.csv", 30, "0" * 64))
     tabs = range(reading.tabs.count())
-    reading.tabs.setCurrentIndex(next(tab for tab in tabs if reading.tabs.tabText(tab).startswith("Files")))
+    reading.tabs.setCurrentIndex(next(tab for tab in tabs if reading.tabs.tabText(tab).startswith(tr("Files"))))
 
 
 def prompt_rehearsed(scene: Scene) -> None:
