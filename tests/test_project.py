@@ -18,7 +18,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from pygments.lexers import find_lexer_class_by_name
 
+from runner.model.language_support import LANGUAGES
 from tests.components import require
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -238,6 +240,12 @@ def test_the_changelog_has_one_short_line_a_change() -> None:
     assert len(entries) == len(set(entries)) > 20
     assert [line for line in entries if len(line) > 120 or not line.endswith(".")] == []
     assert [line for line in listed if line.startswith(" ")] == [], "an entry goes over more than one line"
+
+
+def test_the_package_takes_what_highlights_each_language() -> None:
+    kept = re.findall(r"(?m)^lexer (\w+)\.py", (ROOT / "packaging/linux/keep.txt").read_text("utf-8"))
+    needed = {find_lexer_class_by_name(one.value).__module__.rpartition(".")[2] for one in LANGUAGES}
+    assert needed <= {*kept}
 
 
 def test_make_lists_the_commands_it_has() -> None:
