@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QRectF
-
     from app.look.look import Look
 
 BOX = 14
 """Side of the box in pixels at a scale of 1."""
+
+
+def tick_place(look: Look, room: QRectF) -> QRectF:
+    """Return where the box stands in the `room` of a row: at its left, in the middle of its height."""
+    side = look.px(BOX)
+    return QRectF(room.left() + look.px(12), room.center().y() - side / 2, side, side)
 
 
 def paint_tick(painter: QPainter, look: Look, box: QRectF, state: Qt.CheckState) -> None:

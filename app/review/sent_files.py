@@ -18,7 +18,7 @@ from app.parts.plain import plain_label
 from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import Index, RowModel
 from app.parts.text.lines import set_up_painted
-from app.parts.tick import BOX, paint_tick
+from app.parts.tick import paint_tick, tick_place
 from runner.model.sent_files import LINK
 from runner.model.translation import numeral, plural, to_translate, tr, translated
 
@@ -96,8 +96,7 @@ class SentDelegate(RowDelegate):
 
     def box(self, room: QRectF) -> QRectF:
         """Return the place of the tick."""
-        side = self._look.px(BOX)
-        return QRectF(room.left() + self._look.px(12), room.center().y() - side / 2, side, side)
+        return tick_place(self._look, room)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

@@ -23,7 +23,7 @@ from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import Index, RowModel
 from app.parts.text.copies import offer_copies
 from app.parts.text.lines import set_up_painted
-from app.parts.tick import BOX, paint_tick
+from app.parts.tick import paint_tick, tick_place
 from app.work import words
 from app.work.change_rows import ChangeRow, ChangeTable, RowKind, ticks_for
 from app.work.unified import said_of_parts
@@ -283,8 +283,7 @@ class ChangeDelegate(RowDelegate):
 
     def box(self, room: QRectF) -> QRectF:
         """Return the place of the tick."""
-        side = self._look.px(BOX)
-        return QRectF(room.left() + self._look.px(12), room.center().y() - side / 2, side, side)
+        return tick_place(self._look, room)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
