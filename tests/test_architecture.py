@@ -38,13 +38,13 @@ ROOMS = {
         notify
         chrome
         work
-        allowing prompt
+        host_access prompt
         remembering settings
         today first_start
         review history
         queue running agents doctor help
         results
-        files network packages behaviour undo why
+        files network packages behaviour undo class_reasons
         state
         link
         phrases
@@ -197,8 +197,8 @@ OPEN_OF_RISK = {
     "rules.starting": "files that something starts by itself",
     "recipes.tool_files": "files that tools obey",
     "tried": "what a trial asked for",
-    "explain.why": "why a request has its class",
-    "explain.why_words": "the same in words",
+    "explain.class_reasons": "why a request has its class",
+    "explain.reason_sentences": "the same in words",
     "worker.assessor": "the classifier in processes with a deadline",
     "worker.turns": "whose turn it is, fair between agents",
     "tools.writes": "what writing a file does",

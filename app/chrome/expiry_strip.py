@@ -28,7 +28,7 @@ TONES = {Level.MEDIUM: "warn", Level.HIGH: "bad", Level.CRITICAL: "critical"}
 """What the style sheet calls the colors of attention; all else has that of a note."""
 
 
-class Hurry(QFrame):
+class ExpiryStrip(QFrame):
     """One line: how bad, what, how long, and a button that shows it. It takes no key and decides nothing."""
 
     wanted = Signal(str)

@@ -314,7 +314,7 @@ class PageShelf(QObject):
         return panel
 
     def _make_running(self) -> QWidget:
-        from app.allowing.run_hosts import RunHosts
+        from app.host_access.run_hosts import RunHosts
         from app.running.panel import RunningPanel
         from runner.audit.files import captures
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
     from app.chrome.banners import Banners
-    from app.chrome.expiry_strip import Hurry
+    from app.chrome.expiry_strip import ExpiryStrip
     from app.chrome.toolbar import Toolbar
     from app.look.look import Look
 
@@ -31,7 +31,7 @@ class ToolbarOverlay(QWidget):
         self._toolbar = toolbar
         self._look = look
         self._banners: Banners | None = None
-        self._hurry: Hurry | None = None
+        self._hurry: ExpiryStrip | None = None
         self._gives_way = False
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -43,7 +43,7 @@ class ToolbarOverlay(QWidget):
         toolbar.spoke.connect(self._give_way)
         self.hide()
 
-    def hold(self, banners: Banners, hurry: Hurry) -> None:
+    def hold(self, banners: Banners, hurry: ExpiryStrip) -> None:
         """Take both in, the banners above."""
         self._banners, self._hurry = banners, hurry
         banners.setAutoFillBackground(True)

@@ -15,7 +15,7 @@ from app.chrome.attending import Attending
 from app.chrome.banners import Banners
 from app.chrome.commands import Commands
 from app.chrome.dock import Dock
-from app.chrome.expiry_strip import Hurry
+from app.chrome.expiry_strip import ExpiryStrip
 from app.chrome.focus import Focus
 from app.chrome.idle import Idle
 from app.chrome.keyring_notice import BANNER, VaultNotice
@@ -107,7 +107,7 @@ class Window(QWidget):
         self.pages = PageShelf(cases, self.work, bridge, look, places, self._inside, pages)
         self.deciding = Deciding(cases, self.work, bridge, look, places, self.pages.stack)
         self.aftermath = Aftermath(self.deciding, cases, bridge, look)
-        self.hurry = Hurry(cases, look, self._on_screen, self._overlay)
+        self.hurry = ExpiryStrip(cases, look, self._on_screen, self._overlay)
         self.overall = OverallCommands(self, cases, self.work, bridge, look)
         leave = frame.close_wanted.emit
         self.commands = Commands(

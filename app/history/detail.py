@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
+    from app.class_reasons.keeping import CaseKeeping
     from app.look.look import Look
-    from app.why.keeping import CaseKeeping
     from runner.audit.history.search import CaseRecord, ContentRemoved
     from runner.model.result import CapturedFile
 

@@ -9,17 +9,17 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import phrases
+from app.class_reasons.section import WhySection
 from app.history import words
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, Pairs, Section
-from app.why.section import WhySection
 from runner.model.translation import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from app.class_reasons.keeping import CaseKeeping
     from app.look.look import Look
-    from app.why.keeping import CaseKeeping
     from runner.audit.history.search import CaseRecord
 
 GONE = tr("The file is no longer there.")

@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.class_reasons.keeping import CaseKeeping
 from app.history.actions import ListActions
 from app.history.changes import ChangesList
 from app.history.checking import Checking
@@ -28,7 +29,6 @@ from app.parts.column import readable
 from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
-from app.why.keeping import CaseKeeping
 from runner.audit.files import captures
 from runner.audit.history.past_work import PREFIX, PastSession
 from runner.audit.history.search import ContentRemoved, UnreadableRow

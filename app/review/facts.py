@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 
 from app import phrases
+from app.class_reasons.section import WhySection
 from app.network import words
 from app.network.reach import ReachSection
 from app.parts.column import ScrollColumn
@@ -14,7 +15,6 @@ from app.parts.sections import Listed, Pairs, Section, wrapped_label
 from app.review.findings import FindingsList
 from app.review.narrowing import Narrowing
 from app.state import attention
-from app.why.section import WhySection
 from runner.model.request import NetworkMode
 from runner.model.translation import plural, tr, translated
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
+    from app.class_reasons.keeping import CaseKeeping
     from app.look.look import Look
     from app.state.cards import Card
-    from app.why.keeping import CaseKeeping
     from runner.model.assessment import Finding, Touch
     from runner.model.kept_sandbox import Kept
     from runner.model.request import ClientTool, Request

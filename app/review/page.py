@@ -17,10 +17,10 @@ from app.review.limits import LimitsSection
 from app.review.reading import ReadingPane
 
 if TYPE_CHECKING:
+    from app.class_reasons.keeping import CaseKeeping
     from app.look.look import Look
     from app.review.guard import ClickGuard
     from app.review.under_review import UnderReview
-    from app.why.keeping import CaseKeeping
 
 WIDE = 1270
 """Width from which the details stand beside the code: a window of 1700 pixels."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from app.class_reasons.keeping import CaseKeeping
 from app.parts.empty import EmptyState
 from app.parts.fold import Pages
 from app.parts.order import tab_in_reading_order
@@ -21,7 +22,6 @@ from app.review.page import RequestPage
 from app.review.reading import CODE
 from app.review.under_review import UnderReview
 from app.state import rehearsals, trials
-from app.why.keeping import CaseKeeping
 from runner.model.decision import Decider
 from runner.model.events import (
     ApprovalArmed,

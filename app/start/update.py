@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LOOK_MS = 10_000
 LATER = (
     "app.agents.panel",
-    "app.allowing.run_hosts",
+    "app.host_access.run_hosts",
     "app.chrome.faultview",
     "app.chrome.keys",
     "app.chrome.past",

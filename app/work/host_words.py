@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from app import phrases
-from app.allowing.dialog import AllowDialog
-from app.allowing.hosts import ASKING, INSIDE, HostWord
+from app.host_access.dialog import AllowDialog
+from app.host_access.hosts import ASKING, INSIDE, HostWord
 from app.link.page_tasks import PageTasks
 from app.network import words as network_words
 from app.work import words

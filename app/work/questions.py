@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
-from app.allowing.host_row import HostAnswers
+from app.host_access.host_row import HostAnswers
 from app.link.page_tasks import PageTasks
 from app.network import words as network_words
 from app.parts.column import ScrollColumn

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
 from runner.model.request import Language, Request, Tool
-from runner.risk.explain import why_words
-from runner.risk.explain.why import reasons_for
+from runner.risk.explain import reason_sentences
+from runner.risk.explain.class_reasons import reasons_for
 from runner.system.places import Places
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from runner.model.assessment import Assessment
     from runner.model.span import Span
-    from runner.risk.explain.why import ClassReasons
+    from runner.risk.explain.class_reasons import ClassReasons
 
 EPILOG = """\
 Exit codes: 0 nothing stands out or findings below CRITICAL, 3 CRITICAL, 1 the file or the person's own rules cannot
@@ -122,7 +122,7 @@ def explained(reasons: ClassReasons) -> list[str]:
     from runner.model.shown import in_one_line
 
     lines: list[str] = []
-    for heading, sentences in why_words.report(reasons):
+    for heading, sentences in reason_sentences.report(reasons):
         lines += [f"{heading}:"] if heading else []
         lines += [f"  {in_one_line(sentence)}" for sentence in sentences]
     return lines
@@ -156,7 +156,7 @@ def _explained(reasons: ClassReasons | None) -> dict[str, object]:
             "holding": holding,
             "lower": lower,
             "raised_by": {level.name: list(words) for level, words in reasons.raised_by},
-            "text": [{"heading": heading, "lines": list(lines)} for heading, lines in why_words.report(reasons)],
+            "text": [{"heading": heading, "lines": list(lines)} for heading, lines in reason_sentences.report(reasons)],
         }
     }
 

@@ -55,6 +55,7 @@ from tests.gui.loop import in_loop
 from tests.gui.scenes import (
     answered_scenes,
     behaviour_scenes,
+    class_reason_scenes,
     decision_scenes,
     first_scenes,
     long_day,
@@ -63,7 +64,6 @@ from tests.gui.scenes import (
     result_scenes,
     sending_scenes,
     undo_scenes,
-    why_scenes,
     work_scenes,
 )
 from tests.gui.scenes.shots import (
@@ -534,7 +534,7 @@ def history_files(scene: Scene) -> None:
 
 def history_why(scene: Scene) -> None:
     """Why a request of the past had its class."""
-    one = story.request("why", "claude-code", why_scenes.CODE, "Set up the tool")
+    one = story.request("why", "claude-code", class_reason_scenes.CODE, "Set up the tool")
     one = replace(one, language=Language.SHELL)
     told = record.ran(one, feed.result(Outcome.OK, "done"))
     steps = [(kind, name, encode(weigh(one)) if kind == "assessed" else body) for kind, name, body in told]
@@ -646,7 +646,7 @@ MORE: dict[str, Callable[[Scene], object]] = {
     **answered_scenes.ANSWERED,
     **first_scenes.FIRST,
     **undo_scenes.SCENES,
-    **why_scenes.SCENES,
+    **class_reason_scenes.SCENES,
     **work_scenes.SCENES,
     "history-why": history_why,
 }

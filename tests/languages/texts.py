@@ -18,7 +18,7 @@ from runner.model.result import Outcome
 from runner.model.tool_facts import FACTS
 from runner.model.translation import SAMPLE
 from runner.model.verdict import Verb
-from runner.risk.explain.why import RAISING
+from runner.risk.explain.class_reasons import RAISING
 from runner.risk.rules.knowledge import table
 from runner.settings.declared import declared
 from runner.workspace.entry import TreeKind
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
-BESIDE = ("runner/model/sentence_translation.py", "runner/risk/explain/why_words.py")
+BESIDE = ("runner/model/sentence_translation.py", "runner/risk/explain/reason_sentences.py")
 """What is in the language of the window too, and not a part of it."""
 ONE, SEVERAL = frozenset({"tr", "to_translate"}), "plural"
 Text = tuple[str, str]
@@ -90,5 +90,5 @@ def of_engine() -> tuple[tuple[str, str], ...]:
     found += [("runner/model", word.value) for word in words]
     found += [("runner/model", tool.value.replace("_", " ")) for tool in Tool]
     found += [("runner/model", text) for text in (NO_FINDINGS, NOTHING_STANDS_OUT, SAMPLE, "Reason", "Project", "Task")]
-    found += [("runner/risk/explain/why.py", text) for raising in RAISING.values() for _, text in raising]
+    found += [("runner/risk/explain/class_reasons.py", text) for raising in RAISING.values() for _, text in raising]
     return tuple(found)

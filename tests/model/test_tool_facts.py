@@ -11,7 +11,7 @@ from app.review.containment import chips
 from runner.model.assessment import Level
 from runner.model.request import Request, Tool
 from runner.model.tool_facts import CLIENT_TOOLS, FACTS, NEW_PLACE, ToolFacts
-from runner.risk.explain.why import kind_of
+from runner.risk.explain.class_reasons import kind_of
 
 if TYPE_CHECKING:
     import pytest

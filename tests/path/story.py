@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.allowing.dialog import AllowDialog
 from app.demo.stage import PATIENCE, play, xdotool
+from app.host_access.dialog import AllowDialog
 from app.look.look import Theme
 from app.running.panel import RunningPanel
 from runner.gateway.snippets import configurations

@@ -38,7 +38,7 @@ MADE = {
     ("changed", "first"),
     [
         ("app/queue/model.py", ["tests/gui/queue/test_queue.py", "tests/gui/queue/test_held_at_work.py"]),
-        ("runner/risk/explain/why.py", ["tests/risk/test_why.py"]),
+        ("runner/risk/explain/class_reasons.py", ["tests/risk/test_class_reasons.py"]),
         ("runner/policy/rules.py", ["tests/policy/test_rules.py"]),
         ("resources/rules/dangers/files.yaml", ["tests/risk/test_rules.py", "tests/risk/test_rules_page.py"]),
         ("tests/audit/test_search.py", ["tests/audit/test_search.py"]),
@@ -50,8 +50,8 @@ def test_a_change_begins_with_its_own_tests(changed: str, first: list[str]) -> N
 
 
 def test_a_low_module_reaches_the_window_and_a_page_does_not_reach_the_engine() -> None:
-    low = {one.file: one.steps for one in touched(["runner/risk/explain/why.py"], modules())}
-    assert low["tests/gui/why/test_why.py"] == 2 and low[HOUSE] <= 2
+    low = {one.file: one.steps for one in touched(["runner/risk/explain/class_reasons.py"], modules())}
+    assert low["tests/gui/class_reasons/test_class_reasons.py"] == 2 and low[HOUSE] <= 2
     page = {one.file for one in touched(["app/queue/model.py"], modules())}
     assert len(page) < 20 and not any(file.startswith(("tests/engine/", "tests/gateway/")) for file in page)
 

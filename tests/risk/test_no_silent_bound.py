@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RISK = Path(__file__).parents[2] / "runner" / "risk"
 SHOWS = (
-    *("verdict", "worker", "literals", "explain/why", "explain/disputed", "context/planned", "rules/manual"),
+    *("verdict", "worker", "literals", "explain/class_reasons", "explain/disputed", "context/planned", "rules/manual"),
     *("model/bounds", "tried"),
 )
 """What only says, shows or stores what was decided, or says itself what it left out, by the beginning of its path."""

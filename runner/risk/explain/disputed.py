@@ -15,7 +15,7 @@ from runner.model.assessment import Assessment, Finding, Level
 from runner.model.codec import UnreadableValue, decode, encode
 from runner.model.errors import KnownError
 from runner.model.request import Claim, Isolation, Request
-from runner.risk.explain.why import by_findings
+from runner.risk.explain.class_reasons import by_findings
 from runner.system import sources
 from runner.system.durable import replace_file
 from runner.system.file_lock import held

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
-from app.allowing.dialog import AllowDialog
+from app.host_access.dialog import AllowDialog
 from app.look.look import Theme
 from app.parts.confirm import ConfirmDialog
 from app.parts.text.differences import beside_each_other

@@ -9,22 +9,22 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.class_reasons.wrong_level import WrongLevel
 from app.parts.fold import reveal
 from app.parts.link import LinkButton
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.parts.sections import Listed, wrapped_label
-from app.why.wrong_level import WrongLevel
 from runner.model.translation import plural, tr
-from runner.risk.explain import why_words
-from runner.risk.explain.why import reasons_for
+from runner.risk.explain import reason_sentences
+from runner.risk.explain.class_reasons import reasons_for
 
 if TYPE_CHECKING:
+    from app.class_reasons.keeping import CaseKeeping
     from app.look.look import Look
-    from app.why.keeping import CaseKeeping
     from runner.model.assessment import Assessment
     from runner.model.request import Request
-    from runner.risk.explain.why import ClassReasons, HoldingPlace
+    from runner.risk.explain.class_reasons import ClassReasons, HoldingPlace
 
 QUESTION = tr("Why this class?")
 MOST_PLACES = 8
@@ -124,8 +124,8 @@ class WhySection(QWidget):
         if self._subject is None:
             return
         reasons = reasons_for(*self._subject)
-        self.summary.setText(phrases.visible(why_words.summary(reasons)))
-        self.color.setText(phrases.visible(why_words.badge(reasons)))
+        self.summary.setText(phrases.visible(reason_sentences.summary(reasons)))
+        self.color.setText(phrases.visible(reason_sentences.badge(reasons)))
         self.color.setVisible(bool(self.color.text()))
         shown = reasons.holding[:MOST_PLACES]
         while len(self.rows) < len(shown):
@@ -140,9 +140,9 @@ class WhySection(QWidget):
         left = len(reasons.holding) - len(shown)
         self.more.setText(plural("and {count} more place", "and {count} more places", left))
         self.more.setVisible(left > 0)
-        self.not_lower.show_lines(why_words.lower(reasons))
-        self.not_higher.show_lines(why_words.higher(reasons))
-        self.counted.setText(why_words.footnote(reasons))
+        self.not_lower.show_lines(reason_sentences.lower(reasons))
+        self.not_higher.show_lines(reason_sentences.higher(reasons))
+        self.counted.setText(reason_sentences.footnote(reasons))
         self.counted.setVisible(bool(reasons.holding))
         if self.wrong is not None:
             self.wrong.look()
@@ -171,14 +171,14 @@ class HeldRow(QWidget):
     def say(self, reasons: ClassReasons, place: HoldingPlace) -> None:
         """Show one of the places of `reasons`."""
         self._line = place.line
-        words = phrases.visible(why_words.place(place))
+        words = phrases.visible(reason_sentences.place(place))
         self.link.say(words)
         self.link.setVisible(bool(place.line))
         self.place.setText(words)
         self.place.setVisible(not place.line)
-        said = (why_words.finding_line(finding, place.text) for finding in place.findings)
+        said = (reason_sentences.finding_line(finding, place.text) for finding in place.findings)
         self.findings.setText("\n".join(map(phrases.visible, said)))
-        self.left.setText(phrases.visible(why_words.without(reasons, place)))
+        self.left.setText(phrases.visible(reason_sentences.without(reasons, place)))
 
     @Slot()
     def _pick(self) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QWidget
 
-from app.allowing.buttons import ALWAYS, FOR_RUN, AllowButton
-from app.allowing.hosts import HostDecisions
-from app.allowing.strip import RefusedStrip
+from app.host_access.buttons import ALWAYS, FOR_RUN, AllowButton
+from app.host_access.hosts import HostDecisions
+from app.host_access.strip import RefusedStrip
 from app.network import words
 from app.network.contacts import NO_NETWORK, NOTHING, NOTHING_YET, ContactsView
 from app.parts.elide import ElidedLabel

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Finding, Level
 from runner.model.translation import numeral, plural, tr, translated, within
-from runner.risk.explain.why import MOST_PLACES
+from runner.risk.explain.class_reasons import MOST_PLACES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from runner.risk.explain.why import ClassReasons, HoldingPlace, LowerClass
+    from runner.risk.explain.class_reasons import ClassReasons, HoldingPlace, LowerClass
 
 COUNTED = tr("Counted from these findings; changed code is assessed again.")
 HIGHEST = tr("Nothing is above CRITICAL.")

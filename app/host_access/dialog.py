@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QComboBox, QDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.allowing.buttons import AllowButton
+from app.host_access.buttons import AllowButton
 from app.network import words
 from app.parts.plain import plain_label
 from app.review.guard import REST_SECONDS, ClickGuard

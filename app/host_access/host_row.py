@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame
 
-from app.allowing.buttons import AllowButton
+from app.host_access.buttons import AllowButton
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.review.guard import ClickGuard

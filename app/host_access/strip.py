@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.allowing.buttons import ALWAYS, FOR_RUN
-from app.allowing.host_row import HostAnswers
+from app.host_access.buttons import ALWAYS, FOR_RUN
+from app.host_access.host_row import HostAnswers
 from app.network import words
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
@@ -20,7 +20,7 @@ from runner.model.translation import numeral, plural, tr
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from app.allowing.hosts import HostDecisions
+    from app.host_access.hosts import HostDecisions
     from app.look.look import Look
     from app.state.cards import Card
     from runner.approval.deliberate import ApproveBy

@@ -19,8 +19,8 @@ from runner.risk.explain.disputed import LONGEST_NOTE, can_be_named, too_high
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent, QResizeEvent
 
+    from app.class_reasons.keeping import CaseKeeping
     from app.look.look import Look
-    from app.why.keeping import CaseKeeping
     from runner.model.assessment import Assessment
     from runner.model.request import Request
     from runner.risk.explain.disputed import DisputedLine

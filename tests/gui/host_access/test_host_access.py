@@ -10,10 +10,10 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
-from app.allowing.buttons import ALWAYS, FOR_RUN
-from app.allowing.dialog import AllowDialog
-from app.allowing.host_row import SHORT
-from app.allowing.strip import ROWS
+from app.host_access.buttons import ALWAYS, FOR_RUN
+from app.host_access.dialog import AllowDialog
+from app.host_access.host_row import SHORT
+from app.host_access.strip import ROWS
 from app.parts.text.lines import SUMMARY
 from app.review.guard import REST_SECONDS
 from app.running.panel import RunningPanel
@@ -26,8 +26,8 @@ from tests.gui import feed
 from tests.gui.scenes.network_scenes import REACHED, contacted, networked, refused
 
 if TYPE_CHECKING:
-    from app.allowing.run_hosts import RunHosts
-    from app.allowing.strip import RefusedRow
+    from app.host_access.run_hosts import RunHosts
+    from app.host_access.strip import RefusedRow
     from app.review.guard import ClickGuard
     from runner.model.request import Request
     from tests.gui.conftest import Desk

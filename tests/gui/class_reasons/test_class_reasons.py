@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
+from app.class_reasons.keeping import CaseKeeping
 from app.history.facts import RecordFacts
-from app.why.keeping import CaseKeeping
 from runner.audit.history.search import CaseRecord
 from runner.audit.ledger.row import Row
 from runner.model.assessment import Level
@@ -20,15 +20,15 @@ from runner.model.request import Language
 from runner.risk.explain.disputed import DisputedCases
 from runner.risk.tools.tools import weigh
 from tests.gui import feed
-from tests.gui.scenes.why_scenes import CODE, QUIET
+from tests.gui.scenes.class_reason_scenes import CODE, QUIET
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
+    from app.class_reasons.section import WhySection
+    from app.class_reasons.wrong_level import WrongLevel
     from app.look.look import Look
-    from app.why.section import WhySection
-    from app.why.wrong_level import WrongLevel
     from runner.model.request import Request
     from runner.system.places import Places
     from tests.gui.conftest import Desk

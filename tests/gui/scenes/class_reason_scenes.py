@@ -16,7 +16,7 @@ from tests.gui.scenes.shots import settle, until
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.why.section import WhySection
+    from app.class_reasons.section import WhySection
     from tests.gui.scenes.shots import Scene
 
 CODE = """set -e
