@@ -21,7 +21,6 @@ from app.start.single import Single
 from app.start.synthetic import SyntheticInput
 from runner.model.errors import KnownError
 from runner.system import installed
-from runner.system.heap import share_heap
 from runner.system.places import Places
 from runner.system.private import keep_private
 
@@ -137,7 +136,6 @@ def main(*, minimized: bool = False) -> int:
         sys.stderr.write(NO_DISPLAY.format(typed_command()))
         return 1
     keep_private()
-    share_heap()
     places = Places.standard()
     faults = Faults(places)
     faults.install()
