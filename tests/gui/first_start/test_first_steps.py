@@ -416,6 +416,9 @@ def test_agents_that_are_there_already_open_the_queue_and_the_keyring_is_asked_f
     assert console.window.shown_page == "Queue" and read_answer(places) is KeyringAnswer.UNASKED
     console.window.vault._tell(UNASKED)
     assert "not signed yet" in console.window.banners.text(ASKS)
+    console.window.banners.unsay(ASKS)  # closed
+    console.window.vault._tell(UNASKED)
+    assert not console.window.banners.text(ASKS), "who has closed it has read it"
     console.window._act(ASKS)
     assert console.window.shown_page == "First steps"
     assert not console.window.banners.text(ASKS)
