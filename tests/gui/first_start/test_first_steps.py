@@ -118,7 +118,8 @@ def test_a_program_is_connected_and_taken_back_by_keyboard(desk: Desk, page: Fir
     assert (page.connecting.ring.state, page.connect_step.ring.state) == (RingState.DONE, RingState.DONE)
     assert page.window().focusWidget() is page.connecting.go
     # No room is left for the tiles and the text that are not shown any more.
-    desk.qtbot.waitUntil(lambda: page.connecting.sizeHint().height() < page.connecting.text.minimumHeight())
+    feed.turn()
+    assert page.connecting.sizeHint().height() < page.connecting.text.minimumHeight()
     tab_to(page, "Undo")
     press(page, Qt.Key.Key_Space)
     tab_to(page, "Disconnect")
