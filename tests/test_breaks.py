@@ -83,6 +83,7 @@ FINDINGS = {
     "window.toml": [f"window-{number}" for number in range(1, 24)],
     "xmend.toml": [f"xmend-{number}" for number in range(1, 8)],
     "tmend.toml": [f"tmend-{number}" for number in range(1, 18)],
+    "first_hour.toml": [f"hour-{number}" for number in range(1, 10)],
     "words.toml": [f"words-{number}" for number in range(1, 15)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }
