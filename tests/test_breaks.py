@@ -74,6 +74,7 @@ FINDINGS = {
     "attack26.toml": [f"ring-{number}" for number in range(1, 9)],
     "attack27.toml": [f"attack27-{number}" for number in range(1, 14)],
     "fast.toml": [f"fast-{number}" for number in range(1, 8)],
+    "suite.toml": ["suite-1"],
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],
     "fifth.toml": [f"fifth-{number}" for number in range(1, 15)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
