@@ -88,6 +88,10 @@ def test_a_command_that_is_started_is_followed_as_shell(language: str, imports: 
         ("go", '"reflect"', 'reflect.ValueOf(1).MethodByName("x").Call(nil)'),
         ("rust", "", "unsafe { std::ptr::null::<u8>().read(); }"),
         ("rust", '#[path = "/workspace/other.rs"] mod other;', "other::run();"),
+        ("rust", '#[cfg_attr(all(), path = "/workspace/other.rs")] pub mod other ;', ""),
+        ("rust", "mod other { mod inner; }", ""),
+        ("rust", '#[unsafe(no_mangle)] extern "C" fn write() {}', ""),
+        ("rust", "#[cfg_attr(all(), no_mangle)] fn write() {}", ""),
         ("rust", "macro_rules! run { ($a:expr) => { std::fs::remove_file($a) } }", 'run!("x");'),
         ("rust", "", 'include!("/workspace/other.rs");'),
         ("java", "", 'Class.forName("java.lang.Runtime");'),
@@ -123,8 +127,23 @@ def test_a_function_that_is_handed_on_counts_as_called() -> None:
         ("rust", "", '["x"].iter().map(std::fs::remove_file).count();'),
         ("rust", "use std::fs::remove_file;", '["x"].iter().map(remove_file).count();'),
         ("java", "import java.nio.file.*;", "java.util.List.of(Path.of(given[0])).forEach(Files::delete);"),
+        ("java", "import java.io.*;", "java.util.List.of(given).stream().map(File::new).forEach(File::delete);"),
+        ("java", "", 'java.util.concurrent.Callable<Boolean> run = new java.io.File("x")::delete;\nrun.call();'),
     ):
         assert Verb.DELETES in {one.verb for one in read(language, body, imports).verdict.acts}, (language, body)
+
+
+def test_a_function_of_java_that_is_handed_on_is_one_that_starts_a_program_or_is_not_known() -> None:
+    started = read("java", "java.util.List.of(given).stream().map(ProcessBuilder::new).toList();")
+    assert Verb.STARTS in {one.verb for one in started.verdict.acts}, started
+    assert "Elsewhere.run" in read("java", "java.util.List.of(given).forEach(Elsewhere::run);").verdict.sentence
+    plain = read("java", "java.util.List.of(given).stream().map(String::length).forEach(System.out::println);")
+    assert plain.verdict.sentence == "No use of files, network or other programs was found, as far as could be read."
+
+
+def test_attributes_of_rust_that_do_nothing_are_no_finding() -> None:
+    plain = "#[derive(Debug)] struct Point;\n#[rustfmt::skip] #[inline] fn run() {}\nmod inner { pub fn run() {} }"
+    assert not read("rust", "run();", plain).findings
 
 
 def test_letters_of_java_that_are_written_as_numbers_are_read_and_a_finding() -> None:

@@ -37,6 +37,7 @@ MOST_UNKNOWN = 200
 LONGEST_NAME = 60
 CODED = expression(r"(?<!\\)((?:\\\\)*+)\\u++([0-9a-fA-F]{4})")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", '"': '"', "'": "'", "/": "/", "s": " "}
+FIRST_WORD = expression(r"[\w:#]+")
 MACRO = b"fn macro_() { macro_(%s); }"
 """How what a macro of Rust is given is read: most macros take expressions with commas between them."""
 
@@ -144,6 +145,8 @@ class Walker:
             elif node.type in self._reading.fields["calls"]:
                 left.update(one.id for one in self._callee(node) if one.named_child_count == 0 or self._names(one))
                 self._call(node)
+            elif node.type in self._words["references"]:
+                self._refer(node)
             elif self._names(node):
                 self._mention(node)
             elif node.type in self._words["strings"]:
@@ -158,7 +161,7 @@ class Walker:
 
     def _mark(self, node: Node, mark: Mark) -> None:
         source = _text(node)
-        if not source.startswith(mark.begins):
+        if not source.startswith(mark.begins) or not source.endswith(mark.ends) or _first_word(source) in mark.but:
             return
         if mark.act == UNFOLLOWED:
             self._trail.add(UNFOLLOWED, mark.what, {"what": text(mark.what)}, self._place(node))
@@ -177,10 +180,22 @@ class Walker:
         """Note a function that is named and not called here: it may be called by whatever gets it."""
         name = self._name(node)
         if self._reading.vocabulary.knows(name):
-            for meaning in self._reading.vocabulary.of(name):
-                if meaning.act:
-                    fields = {key: UNKNOWN for key, _ in meaning.fields}
-                    self._world.done(self._trail.add(meaning.act, name, fields, self._place(node)))
+            self._handed_on(node, name)
+
+    def _refer(self, node: Node) -> None:
+        """Note what can only be the name of a function."""
+        name = self._name(node)
+        if self._reading.vocabulary.of(name):
+            self._handed_on(node, name)
+        else:
+            self._note_unknown(name)
+
+    def _handed_on(self, node: Node, name: str) -> None:
+        """Note what a function does that gets who knows what."""
+        for meaning in self._reading.vocabulary.of(name):
+            if meaning.act:
+                fields = {key: UNKNOWN for key, _ in meaning.fields}
+                self._world.done(self._trail.add(meaning.act, name, fields, self._place(node)))
 
     def _call(self, node: Node) -> None:
         name = self._called(node)
@@ -191,6 +206,9 @@ class Walker:
             for meaning in meanings:
                 self._act(node, name, meaning, args)
             return
+        self._note_unknown(name)
+
+    def _note_unknown(self, name: str) -> None:
         last = name.rpartition(".")[2]
         if self._reading.is_harmless(name) or last in self._own or self._is_closure(name):
             return
@@ -266,8 +284,8 @@ class Walker:
             return self._imports.resolved(".".join(before + parts)) + "()"
         if (fields := self._reading.fields["names"].get(kind)) is not None:
             if fields == ("*",):
-                ends = [one for one in node.children if one.is_named or one.type == "new"]
-                return self._imports.resolved(".".join(self._parts(ends, depth)))
+                makes = ["new"] if node.children[-1].type == "new" else []
+                return self._imports.resolved(".".join([*makes, *self._parts(node.named_children, depth)]))
             found = (node.child_by_field_name(one) for one in fields)
             return self._imports.resolved(".".join(self._parts([one for one in found if one is not None], depth)))
         if kind in self._words["same"]:
@@ -410,6 +428,12 @@ class Walker:
 
 def _text(node: Node | None) -> str:
     return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
+
+
+def _first_word(source: str) -> str:
+    """Return what a construct begins with, as far as it is a name with dots or colons."""
+    found = FIRST_WORD.match(source)
+    return "" if found is None else found[0]
 
 
 def _listed(node: Node | None) -> list[Node]:
