@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tree_sitter import Parser
 
 from runner.model.expression import expression
-from runner.risk.by_calls.imports import Imports
+from runner.risk.by_calls.imports import RAW, Imports
 from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.broken import first_broken
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, text
@@ -113,7 +113,7 @@ class Walker:
         if kind in self._words["imports"]:
             self._imports.take(node)
         elif kind in self._words["defines"]:
-            self._own.add(_text(node.child_by_field_name("name")))
+            self._own.add(_word(node.child_by_field_name("name")))
         elif kind in self._words["parameters"]:
             for one in (node, *node.named_children):
                 self._assign(_text(one), None)
@@ -125,7 +125,7 @@ class Walker:
                 self._assign(_text(name), right[at] if len(left) == len(right) else None)
 
     def _assign(self, name: str, value: Node | None) -> None:
-        name = name.removeprefix("mut ").strip()
+        name = name.removeprefix("mut ").strip().removeprefix(RAW)
         if not name or len(name) > LONGEST_NAME:
             return
         self._assigned[name] = Assigned(None if name in self._assigned else value)
@@ -153,7 +153,7 @@ class Walker:
                 known = _text(node)
                 self._world.written_out(known, self._place(node))
                 self._world.mentioned(self._string(node).text, self._place(node))
-            elif node.type == "identifier" and _text(node) not in self._assigned:
+            elif node.type == "identifier" and _word(node) not in self._assigned:
                 self._mention(node)
 
     def _names(self, node: Node) -> bool:
@@ -293,19 +293,19 @@ class Walker:
             return "" if inner is None else self._name(inner, depth + 1)
         if node.named_child_count or not node.is_named:
             return ""
-        word = _text(node)
+        word = _word(node)
         return self._of_variable(word, depth) if len(word) <= LONGEST_NAME and word[:1].isidentifier() else ""
 
     def _parts(self, nodes: Sequence[Node], depth: int) -> list[str]:
         """Return the parts of a name: only the first may be a variable, or what was imported."""
-        rest = (_text(one) if one.named_child_count == 0 else self._name(one, depth + 1) for one in nodes[1:])
+        rest = (_word(one) if one.named_child_count == 0 else self._name(one, depth + 1) for one in nodes[1:])
         return [one or "?" for one in (*(self._name(one, depth + 1) for one in nodes[:1]), *rest)]
 
     def _of_variable(self, word: str, depth: int) -> str:
         """Return what a name stands for, where the program says so once."""
         assigned = self._assigned.get(word)
         if assigned is None:
-            return self._imports.resolved(word)
+            return self._imports.resolved(word, whole=False)
         if assigned.value is None or assigned.value.type in self._words["functions"]:
             return word
         found = self._name(assigned.value, depth + 4)
@@ -376,7 +376,7 @@ class Walker:
         if kind in self._words["same"]:
             inner_node = next((one for one in reversed(node.named_children) if one.type != "comment"), None)
             return UNKNOWN if inner_node is None else self._value(inner_node, depth + 1)
-        assigned = self._assigned.get(_text(node)) if node.named_child_count == 0 and node.is_named else None
+        assigned = self._assigned.get(_word(node)) if node.named_child_count == 0 and node.is_named else None
         if assigned is not None and assigned.value is not None:
             return self._value(assigned.value, depth + 4)
         return UNKNOWN
@@ -428,6 +428,10 @@ class Walker:
 
 def _text(node: Node | None) -> str:
     return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
+
+
+def _word(node: Node | None) -> str:
+    return _text(node).removeprefix(RAW)
 
 
 def _first_word(source: str) -> str:
