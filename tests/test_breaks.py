@@ -73,6 +73,7 @@ FINDINGS = {
     "readjs.toml": [f"readjs-{number}" for number in range(1, 9)],
     "attack26.toml": [f"ring-{number}" for number in range(1, 9)],
     "attack27.toml": [f"attack27-{number}" for number in range(1, 14)],
+    "attack28.toml": [f"attack28-{number}" for number in range(1, 15)],
     "fast.toml": [f"fast-{number}" for number in range(1, 8)],
     "suite.toml": ["suite-1"],
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],
