@@ -382,6 +382,14 @@ def test_what_agents_start_loads_little(name: str) -> None:
     assert done.stdout.split() == []
 
 
+def test_the_bridge_starts_without_what_takes_long_to_load() -> None:
+    """Each of these takes a tenth of its start, and an agent waits for it."""
+    code = "import runner.gateway.bridge, app.__main__, runner.commands.cli, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}"],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert not {"typing", "pathlib", "urllib.parse", "ipaddress", "shlex"} & set(done.stdout.split())
+
+
 def test_labels_show_plain_text() -> None:
     """Untrusted text must never be taken for rich text (K4): labels are made in one place only."""
     for name, tree in modules().items():

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.history import indexing
+from runner.audit.history.finding import Search
 from runner.audit.history.index import IndexUnusable, SearchIndex, discard, facet_group, path_of
 from runner.audit.history.indexing import Indexer, Indexing
 from runner.audit.history.search import Filter, History, Interrupted
@@ -314,3 +315,27 @@ def test_what_is_only_known_after_the_end_of_a_request_is_found(tmp_path: Path) 
         record = history.case("r3")
         assert record is not None
         assert record.unforeseen == ("started gcc", "removed 2 files")
+
+
+@pytest.fixture
+def near(tmp_path: Path) -> Path:
+    """A ledger whose requests have all groups of three characters of `abcdef`, and one that has the word."""
+    path = tmp_path / "ledger.sqlite3"
+    codes = ["abcd bcde cdef"] * 120 + ["ABCDEF"]
+    write(path, [one for number, code in enumerate(codes) for one in approved(request(f"r{number}", code=code))])
+    finish(path)
+    return path
+
+
+def test_what_only_has_the_groups_of_a_phrase_is_not_taken_apart(near: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    fits = Search._fits
+    monkeypatch.setattr(Search, "_fits", lambda self, line: (looked.append(line.id), fits(self, line))[1])
+    assert found(near, Filter(text="abcdef")) == ["r120"] == looked
+
+
+def test_a_search_that_finds_nothing_stops_as_well(near: Path) -> None:
+    with closing(History(near)) as history:
+        index = SearchIndex(near, history._connection)
+        with closing(index), pytest.raises(Interrupted):
+            Search(history._connection, Filter(text='"abcd bcdef"'), stopped=lambda: True).with_index(index, 9)

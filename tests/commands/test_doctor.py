@@ -146,7 +146,7 @@ def test_a_taken_port_is_reported_with_who_has_it(places: Places) -> None:
             )
             assert "sends its token there" in check.what
             # That of a console that is gone, whose port somebody else has by now.
-            address_file.write(places, place._replace(pid=os.getppid()))
+            address_file.write(places, address_file.ConsoleAddress(place.host, place.port, os.getppid(), 0.0))
             assert examined(places, {"ASSENT_PORT": str(place.port)})["Console"].what.startswith("It is not open")
 
 

@@ -141,12 +141,12 @@ def test_a_door_that_leads_nowhere_is_passed_over(session: Places, listener: soc
     live = address_file.ConsoleAddress("127.0.0.1", port_of(listener), os.getpid(), 3.0)
     for stale in (closed, dead):
         address_file.write(session, live)
-        first.write_text(json.dumps(stale._asdict()))
+        first.write_text(json.dumps(stale.fields()))
         assert address_file.read(session) == live
         address_file.write(session, live)
-        second.write_text(json.dumps(stale._asdict()))
+        second.write_text(json.dumps(stale.fields()))
         assert address_file.read(session) == live
-    first.write_text(json.dumps(dead._asdict()))
+    first.write_text(json.dumps(dead.fields()))
     assert address_file.read(session) == dead, "with none that is live the first says why"
     address_file.remove(session, os.getpid())
     assert address_file.read(session) == dead, "the door of another console was removed"
