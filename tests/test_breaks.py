@@ -71,6 +71,7 @@ FINDINGS = {
     "merge.toml": [f"merge-{number}" for number in range(1, 13)],
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
     "readjs.toml": [f"readjs-{number}" for number in range(1, 9)],
+    "meant.toml": [f"meant-{number}" for number in range(1, 10)],
     "attack26.toml": [f"ring-{number}" for number in range(1, 9)],
     "attack27.toml": [f"attack27-{number}" for number in range(1, 14)],
     "attack28.toml": [f"attack28-{number}" for number in range(1, 15)],
