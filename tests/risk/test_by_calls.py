@@ -147,6 +147,12 @@ def test_a_function_that_is_handed_on_counts_as_called() -> None:
         assert Verb.DELETES in {one.verb for one in read(language, body, imports).verdict.acts}, (language, body)
 
 
+def test_files_of_java_that_are_opened_to_be_changed_are_written() -> None:
+    for opened in ('java.io.RandomAccessFile("/home/u/.bashrc", "rw")', 'java.util.logging.FileHandler("/home/u/.bashrc")'):
+        found = read("java", f"new {opened}.close();")
+        assert found.level is Level.CRITICAL and found.verdict.sentence.startswith("Writes /home/u/.bashrc"), opened
+
+
 def test_a_function_of_java_that_is_handed_on_is_one_that_starts_a_program_or_is_not_known() -> None:
     started = read("java", "java.util.List.of(given).stream().map(ProcessBuilder::new).toList();")
     assert Verb.STARTS in {one.verb for one in started.verdict.acts}, started
