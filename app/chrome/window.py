@@ -132,7 +132,7 @@ class Window(QWidget):
         self.idle = Idle(self.presence, bridge.away_after, self)
         self.unseen = Unseen(cases, self._looks_at_queue, self)
         self._lay_out()
-        self.toast = Toast(self._whole, cases, bridge, look, self._elsewhere)
+        self.toast = Toast(self._whole, self.pages.stack, cases, bridge, look, self._elsewhere)
 
     # ---- pages ----
 

@@ -1,4 +1,6 @@
-"""Draws every page and dialog in its states at three sizes, light, dark and at 200 % text, into build/gallery.
+"""Draws every page and dialog in its states into build/gallery.
+
+At three sizes, light and dark; at 200 % text; and laid out from the right.
 
 Run: make gallery, or python -m tests.gui.gallery [part of a name]
 """
@@ -709,6 +711,7 @@ def main() -> int:
         dress(app)
         draw(app, only, OUT, scenes, SIZES)
         draw(app, only, OUT, scenes, SIZES[:1], large=True)
+        draw(app, only, OUT, scenes, SIZES[1:2], reverse=True)
         openable = {name: scenes[name] for name in OPENABLE}
         opened.say([*opened.draw(app, only, OUT, openable), *opened.draw(app, only, OUT, openable, scale=2.0)])
     # All there are, so that a part drawn again does not lose the others.

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.chrome.frame import Frame
@@ -806,24 +806,33 @@ def draw(
     scenes: Mapping[str, Callable[[Scene], object]] = SCENES,
     sizes: tuple[tuple[int, int], ...] = SIZES,
     large: bool = False,
+    reverse: bool = False,
 ) -> list[Path]:
-    """Every scene in both themes, or at 200 % text, and all `sizes`, as files in `out`: those that were drawn."""
+    """Every scene in both themes, or at 200 % text or laid out from the right, and all `sizes`, as files in `out`.
+
+    Return those that were drawn.
+    """
     out.mkdir(parents=True, exist_ok=True)
     look = Look(app, scale=2.0 if large else 1.0)
     drawn: list[Path] = []
+    one = "large" if large else "reverse" if reverse else ""
+    usual = app.layoutDirection()
+    if reverse:
+        app.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     with tempfile.TemporaryDirectory() as home:
         places = Places.under(Path(home))
         places.make()
         places.settings.write_text("schema: 1\nsecurity:\n  sandbox:\n    limits: {max_memory_mb: 768, wrong: 3}\n")
         os.environ["SANDBOX_MAX_OUTPUT_KB"] = "20"
-        for theme in (Theme.LIGHT,) if large else (Theme.LIGHT, Theme.DARK):
+        for theme in (Theme.LIGHT,) if one else (Theme.LIGHT, Theme.DARK):
             for size in sizes:
                 for name, play in scenes.items():
-                    what = f"{name}-{'large' if large else theme}-{size[0]}"
+                    what = f"{name}-{one or theme}-{size[0]}"
                     if only in what:
                         look.choose(theme)
                         drawn.append(out / f"{what}.png")
                         _picture(look, places, play, size).save(str(drawn[-1]))
+    app.setLayoutDirection(usual)
     return drawn
 
 
