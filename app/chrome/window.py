@@ -372,6 +372,9 @@ class Window(QWidget):
         above.addWidget(self.toolbar)
         whole.addLayout(above)
         whole.addLayout(middle, 1)
+        # A screen reader goes through the window in the order of its widgets, which is that of the screen then.
+        self.navigation.lower()
+        self.toolbar.lower()
         self._overlay.hold(self.banners, self.hurry)
         self._shapes.addWidget(self._whole)
         self._shapes.addWidget(self.dock)

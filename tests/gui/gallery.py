@@ -45,7 +45,7 @@ from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ApprovalArmed, EngineTroubled, RequestJoined
 from runner.model.recorded import record_of
-from runner.model.request import Language
+from runner.model.request import INPUT, Language
 from runner.model.result import Outcome
 from runner.risk.tools.tools import weigh
 from runner.sandbox.output import Stream, Transcript
@@ -303,7 +303,9 @@ def handed(scene: Scene) -> None:
     one = feed.request("read -r first\necho $greeting\n", language=Language.SHELL, stdin=stdin, context=context)
     scene.hear(feed.asked(one, feed.assessment(Level.HIGH)))
     reading = scene.window.deciding.review.page.reading
-    reading.tabs.setCurrentIndex(next(n for n in range(reading.tabs.count()) if "Input" in reading.tabs.tabText(n)))
+    reading.tabs.setCurrentIndex(
+        next(n for n in range(reading.tabs.count()) if getattr(reading.tabs.tabData(n), "name", "") == INPUT)
+    )
 
 
 def cut(scene: Scene) -> None:

@@ -376,12 +376,11 @@ def files_empty(scene: Scene) -> None:
 
 
 def doctor(scene: Scene) -> None:
-    from types import SimpleNamespace
-
     from app.doctor.panel import DoctorPanel
+    from runner.commands.check import Check, State
 
     checks = tuple(
-        SimpleNamespace(name=name, state=state, what=what, fix=fix, images=("javascript",) if name == "Images" else ())
+        Check(name, State(state), what, fix, images=("javascript",) if name == "Images" else ())
         for name, state, what, fix in (
             ("Python", "ok", "3.11.7 at /usr/bin/python3.", ""),
             (
@@ -401,7 +400,7 @@ def doctor(scene: Scene) -> None:
             ("Ledger", "ok", "1,204 entries, whole.", ""),
         )
     )
-    made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: checks)  # type: ignore[arg-type,return-value]
+    made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: checks)
     scene.window.pages.add("Doctor", made)
     scene.window.show_page("Doctor")
     until(lambda: bool(made.rows))
@@ -411,8 +410,7 @@ def doctor_building(scene: Scene) -> None:
     doctor(scene)
     panel: Any = scene.window.page("Doctor")
     until(panel.again.isEnabled)
-    for row in panel._building_rows():
-        row.show_step(0.35, "javascript: unpacking packages")
+    next(row for row in panel.rows if row.can_build).show_step(0.35, "javascript: unpacking packages")
     panel.trouble.say(Tone.BAD, "Not built: The packages cannot be fetched. Check the network.")
     panel.trouble.show()
 
