@@ -1,4 +1,4 @@
-"""What a curve of a run shows."""
+"""The curve of what a run uses, as it is shown."""
 
 from __future__ import annotations
 
