@@ -1,4 +1,4 @@
-"""What the engine says in English about faults and about this machine, in another language.
+"""Sentences of the engine about faults and about this machine, in another language.
 
 The engine writes whole sentences. Here they are found again by the templates of which they are made. A text is
 translated where each of its sentences is known; else it stays as it is, whole.
