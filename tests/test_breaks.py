@@ -31,6 +31,7 @@ FINDINGS = {
     "languages.toml": [f"language-{number}" for number in range(1, 8)],
     "quick.toml": [f"quick-{number}" for number in range(1, 5)],
     "house.toml": [f"house-{number}" for number in range(1, 5)],
+    "drawn.toml": [f"drawn-{number}" for number in range(1, 8)],
     "past.toml": [f"past-{number}" for number in range(1, 16)],
     "calm.toml": [f"stopped-{number}" for number in range(1, 6)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
