@@ -148,7 +148,10 @@ def test_a_function_that_is_handed_on_counts_as_called() -> None:
 
 
 def test_files_of_java_that_are_opened_to_be_changed_are_written() -> None:
-    for opened in ('java.io.RandomAccessFile("/home/u/.bashrc", "rw")', 'java.util.logging.FileHandler("/home/u/.bashrc")'):
+    for opened in (
+        'java.io.RandomAccessFile("/home/u/.bashrc", "rw")',
+        'java.util.logging.FileHandler("/home/u/.bashrc")',
+    ):
         found = read("java", f"new {opened}.close();")
         assert found.level is Level.CRITICAL and found.verdict.sentence.startswith("Writes /home/u/.bashrc"), opened
 
