@@ -65,7 +65,7 @@ class Passage:
     chips: tuple[Chip, ...] = ()
     """What contains it, in the words that are used everywhere."""
     unread: str = ""
-    """Why not all of it was read; '' where it was."""
+    """Why not all of it was read; '' where it was, or where something grave stands out."""
     stopped: bool = False
     """What stands out in the code cannot happen here."""
 
@@ -124,7 +124,14 @@ def _goes_in(request: Request) -> Station | None:
 
 
 def _unread(shown: Card) -> str:
-    return "" if shown.assessment is None else phrases.visible(shown.assessment.not_whole)
+    """Return what of the code was not read, where somebody could take it for harmless.
+
+    Hardly any code that does harm is read to its last call, and its sentence says what is grave: said of all of it,
+    this would be read no more. The reasons for the class have it always.
+    """
+    if shown.assessment is None or (attention.attention(shown) or Level.LOW) >= Level.HIGH:
+        return ""
+    return phrases.visible(shown.assessment.not_whole)
 
 
 def _network(shown: Card, kept: tuple[Kept, ...], chips: tuple[Chip, ...]) -> list[Station]:

@@ -77,9 +77,15 @@ def test_nothing_is_crossed_out_where_nothing_keeps_it_off() -> None:
 
 
 def test_code_that_was_not_read_is_said_in_the_picture() -> None:
-    found = shown(asked("exec(open('x.py').read())\n"))
+    found = shown(asked("import unheard\nunheard.of(1)\n"))
     assert found.stations[0].remark == UNREAD and "Not read whole" in found.spoken
     assert shown(asked()).stations[0].remark == ""
+
+
+def test_it_is_not_said_beside_a_grave_deed() -> None:
+    card = asked("import unheard\nunheard.of(1)\n" + HOME)
+    assert card.assessment is not None and card.assessment.not_whole
+    assert shown(card).stations[0].remark == ""
 
 
 @pytest.mark.parametrize("change", [
