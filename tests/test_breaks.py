@@ -72,6 +72,7 @@ FINDINGS = {
     "readjs.toml": [f"readjs-{number}" for number in range(1, 9)],
     "attack26.toml": [f"ring-{number}" for number in range(1, 9)],
     "attack27.toml": [f"attack27-{number}" for number in range(1, 14)],
+    "engines.toml": [f"engines-{number}" for number in range(1, 10)],
     "fast.toml": [f"fast-{number}" for number in range(1, 8)],
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],
     "fifth.toml": [f"fifth-{number}" for number in range(1, 15)],
