@@ -66,7 +66,7 @@ FINDINGS = {
     ],
     "results.toml": [f"results-{number}" for number in range(1, 8)],
     "runs_read.toml": [f"runs-{number}" for number in range(1, 8)],
-    "terminal.toml": [f"terminal-{number}" for number in range(1, 8)],
+    "terminal.toml": [f"terminal-{number}" for number in range(1, 9)],
     "merge.toml": [f"merge-{number}" for number in range(1, 13)],
     "further.toml": ["further-1", "further-2", "further-3", "further-4", "further-5", "further-6"],
     "readjs.toml": [f"readjs-{number}" for number in range(1, 9)],

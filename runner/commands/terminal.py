@@ -9,9 +9,11 @@ import signal
 import sys
 import termios
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from runner.approval.deliberate import ApproveBy, new_word
+from runner.approval.editing import included_files
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
@@ -38,6 +40,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from runner.approval.draft import Draft
     from runner.engine.engine import Engine
     from runner.model.assessment import Assessment
     from runner.model.events import Event
@@ -51,6 +54,7 @@ INPUT_ENDED = "The input has ended: nobody can answer here, and what would be as
 
 HAND_OVER = "hand over"
 APPROVE = "approve"
+INCLUDE, LEAVE = "include", "leave"
 MOUSE_ONLY = "Only the mouse approves (setting window.approve_by), and a terminal has none."
 
 
@@ -113,6 +117,8 @@ class Terminal:
         self._rehearsals: dict[str, Rehearsal] = {}
         self._present = self._approval_word = self._outcome = ""
         """The request that is asked about, what approves it, and the digest of its outcome, where that was printed."""
+        self._version: Draft | None = None
+        """The present request with further files of its project, once the person has included some."""
 
     def hear(self, event: Event) -> None:
         match event:
@@ -187,7 +193,7 @@ class Terminal:
         approval = self._approval(request.agent, assessment.level)
         acceptance = self._acceptance(request) if approval else ""
         self._show(request, assessment, question, approval, acceptance)
-        self._present, self._approval_word, self._outcome = request.id, approval, ""
+        self._present, self._approval_word, self._outcome, self._version = request.id, approval, "", None
         self._show_outcome()
         self._forget_typed()
         while self._engine.desk.position(request.id):
@@ -195,14 +201,38 @@ class Terminal:
             if answer is None:
                 break
             accepting = bool(acceptance) and answer.strip() == acceptance
-            # Other sandboxes let code run unasked again, whatever its level.
-            level = None if accepting else assessment.level
-            said = await self._act(request, approval, answer, level, accepting=accepting)
+            word, _, name = answer.strip().partition(" ")
+            if word in {INCLUDE, LEAVE} and request.sends is not None:
+                said = await self._choose_file(request, question, acceptance, word, name.strip())
+            else:
+                shown = assessment if self._version is None else self._version.assessment
+                # Other sandboxes let code run unasked again, whatever its level.
+                level = None if accepting else shown.level
+                said = await self._act(request, answer, level, accepting=accepting)
             if said:
                 self._say(said)
 
-    async def _act(self, request: Request, approval: str, answer: str, level: Level | None, *, accepting: bool) -> str:
+    async def _choose_file(
+        self, request: Request, question: QuestionAsked, acceptance: str, word: str, name: str
+    ) -> str:
+        """Include a file that stays behind, or no longer, and ask about that version; return what to say instead."""
+        before = set() if self._version is None else set(included_files(self._version.request))
+        included = before | {name} if word == INCLUDE else before - {name}
+        if included == before:
+            return f"{name} is {'already' if word == INCLUDE else 'not'} included."
+        try:
+            version = await self._engine.editing.draft(request.id, request.code, included=sorted(included))
+        except KnownError as error:
+            return f"Not changed: {error}"
+        self._version = version
+        self._approval_word = self._approval(request.agent, version.assessment.level)
+        asked = replace(question, blocked=version.blocked)
+        self._show(version.request, version.assessment, asked, self._approval_word, acceptance)
+        return ""
+
+    async def _act(self, request: Request, answer: str, level: Level | None, *, accepting: bool) -> str:
         """Do what was typed, after the PIN where that is asked for; return what to say."""
+        approval = self._approval_word
         try:
             giving = accepting or _approves(approval, answer) or self._hands_over(answer)
             proven = giving and await self._prove(request.id, level)
@@ -210,6 +240,10 @@ class Terminal:
             return f"Not approved: {error}"
         if accepting:
             return await self._accept(request, proven=proven)
+        if self._version is not None and _approves(approval, answer):
+            digest, included = self._version.request.digest, included_files(self._version.request)
+            approve = self._engine.editing.approve
+            return await approve(request.id, request.digest, request.code, digest, included=included, proven=proven)
         return self._take(request, approval, answer, proven=proven)
 
     async def _prove(self, request_id: str, level: Level | None) -> bool:
@@ -319,6 +353,8 @@ class Terminal:
         ]
         if question.blocked:
             lines.append(f"Cannot be approved: {question.blocked}")
+        if request.sends is not None and request.sends.held:
+            lines.append(f"Type '{INCLUDE}' and a name to send a file that stays as well, or '{LEAVE}' and a name.")
         lines.append(_invitation(approval, acceptance))
         self._say("", *lines)
 

@@ -18,10 +18,12 @@ import pytest_asyncio
 
 from runner.approval.deliberate import WORDS
 from runner.commands.terminal import Terminal
+from runner.engine.request.admission import Admission
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
 from runner.model.events import HostContacted, QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
 from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import BROUGHT, PROMISED, Isolation, KnownFile, Language, NetworkMode, Request, Tool
+from runner.model.sent_files import HeldFile, SentFile, SentFiles, listing
 from runner.model.shown import visible
 from runner.settings.declared import Settings
 from runner.system.places import Places
@@ -180,6 +182,45 @@ async def test_a_weaker_sandbox_is_accepted_with_the_words_that_the_question_nam
         ticket = await stage.asked(replace(HELLO, title="again"))
         assert terminal._acceptance(ticket.case.request) == ""
     assert json.loads(places.last_isolation.read_text()) == {"isolation": "local"}
+
+
+@pytest.mark.asyncio
+async def test_a_file_that_may_hold_a_secret_is_included_by_its_name_and_asked_about_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, env = SentFile("a.py", 9, "644", "a" * 64), SentFile(".env", 5, "600", "e" * 64)
+    sends = SentFiles(listing([code]), (HeldFile(env.line, "by its name"),))
+
+    async def with_sent(_admission: object, _submission: object, request: Request) -> Request:
+        return replace(request, sends=sends)
+
+    monkeypatch.setattr(Admission, "_with_sent", with_sent)
+    async with staged(tmp_path, HeldSandbox()) as stage:
+        sink = io.StringIO()
+        terminal = Terminal(stage.engine, io.StringIO(), sink)
+        stage.engine.listen(terminal.hear)
+        ticket = await stage.asked()
+        asking = spawn("terminal", terminal._put(await terminal._questions.get()))
+        await stage.until(lambda: "Type 'include' and a name" in sink.getvalue())
+        assert "of them 1 that may hold a secret" not in sink.getvalue()
+        for typed, said in (
+            ("include a.py", "Not changed: a.py is none of the files that stay behind."),
+            ("leave .env", ".env is not included."),
+            ("include .env", "Leaves although it may hold a secret, as you have included it:"),
+            ("include .env", ".env is already included."),
+            ("leave .env", "Stays here, as it may hold a secret, until you include it:"),
+            ("include .env", "Leaves although it may hold a secret, as you have included it:"),
+        ):
+            sink.truncate(0)
+            terminal._lines.put_nowait(f"{typed}\n")
+            await stage.until(lambda said=said: said in sink.getvalue())  # type: ignore[misc]
+        shown = sends.including([".env"])
+        assert f"Digest {replace(ticket.case.request, sends=shown).digest[:16]}" in sink.getvalue()
+        assert not stage.sandbox.runs
+        terminal._lines.put_nowait("approve\n")
+        await stage.until(lambda: stage.sandbox.runs)
+        assert ticket.case.edited is not None and ticket.case.edited.sends == shown
+        await asking
 
 
 def echoed(master: int) -> bool:
