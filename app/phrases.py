@@ -32,13 +32,16 @@ _LONGEST = 80
 """Characters of what is said in short."""
 _END = 4096
 """Characters at the end of an error output that are looked at."""
-_NAMES_ERROR = re.compile(r"(?:Uncaught )?[A-Za-z_][A-Za-z0-9_.]{0,100}(?:Error|Exception|Interrupt)\b")
+_NAMES_ERROR = re.compile(
+    r"(?:Uncaught |Caused by: |Exception in thread \"[^\"]{1,100}\" )?"
+    r"[A-Za-z_][A-Za-z0-9_.]{0,100}(?:Error|Exception|Interrupt)\b"
+)
 _COMPILER = re.compile(
     r"[A-Za-z0-9_./-]{1,200}\.(?:go|java|rs):[0-9]|error(?:\[E[0-9]{1,8}\])?: (?!aborting|compilation)"
     r"|panic: |fatal error: "
 )
 """How the line of a compiler begins that names an error, and that of Go before it says what each goroutine did."""
-_BESIDES = re.compile("at |Node.js v|note: |For more information about ")
+_BESIDES = re.compile(r"at |Node.js v|note: |\.\.\. [0-9]+ more|For more information about ")
 """Of a runtime or a compiler, beside its error."""
 PASSED = {"low-risk": tr("as LOW risk"), TRUST_RULE: tr("because you trusted the agent")}
 """Why a request passed without asking, by the names that Assent itself gives as a rule."""

@@ -319,6 +319,11 @@ def test_only_what_is_known_is_called_foreseen() -> None:
             "/tmp/.build/Main.java:3: error: incompatible types\n1 error\nerror: compilation failed\n",
             "/tmp/.build/Main.java:3",
         ),
+        (
+            'Exception in thread "main" java.net.ConnectException\n\tat Send.main(Main.java:10)\n'
+            "Caused by: java.nio.channels.UnresolvedAddressException\n\tat java.base/x\n\t... 30 more\n",
+            "Caused by: java.nio.channels.UnresolvedAddressException",
+        ),
         ("thread 'main' panicked at main.rs:6:64:\nno key\nnote: run with `RUST_BACKTRACE=1`\n", "no key"),
         ("panic: no key\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/main.go:4 +0x1d\n", "panic: no key"),
         ("Node.js v20.20.2\n", "Node.js v20"),
