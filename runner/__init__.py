@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.assembly import open_engine
     from runner.engine.engine import Engine
     from runner.library.direct import execute, execute_async, run_code, run_python_code

@@ -23,6 +23,7 @@ FINDINGS = {
     "pictures.toml": ["S1", "third-11", "N7", "N8", "N12"],
     "page.toml": [f"page-{number}" for number in range(1, 13)],
     "work_hostile.toml": [f"hostile-{number}" for number in range(1, 16)],
+    "lighter.toml": [f"lighter-{number}" for number in range(1, 4)],
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "newcomer26.toml": [f"new26-{number}" for number in range(1, 18)],
     "changes.toml": [f"changes-{number}" for number in range(1, 22)],
@@ -74,6 +75,7 @@ FINDINGS = {
     "attack27.toml": [f"attack27-{number}" for number in range(1, 14)],
     "engines.toml": [f"engines-{number}" for number in range(1, 10)],
     "fast.toml": [f"fast-{number}" for number in range(1, 8)],
+    "suite.toml": ["suite-1"],
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],
     "fifth.toml": [f"fifth-{number}" for number in range(1, 15)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
@@ -83,6 +85,7 @@ FINDINGS = {
     "window.toml": [f"window-{number}" for number in range(1, 24)],
     "xmend.toml": [f"xmend-{number}" for number in range(1, 8)],
     "tmend.toml": [f"tmend-{number}" for number in range(1, 18)],
+    "first_hour.toml": [f"hour-{number}" for number in range(1, 10)],
     "words.toml": [f"words-{number}" for number in range(1, 15)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
 }

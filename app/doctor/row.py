@@ -84,7 +84,8 @@ class CheckRow(QWidget):
         self.copy.set_text_to_copy(check.fix)
         self.copy.setAccessibleName(tr("Copy the fix for {name}", name=name))
         self.fix.setVisible(bool(check.fix))
-        self.copy.setVisible(bool(check.fix))
+        # A sentence tells a person what to do; a command ends without a full stop.
+        self.copy.setVisible(bool(check.fix) and not check.fix.endswith("."))
         text, hint = INSTALL if check.gvisor else BUILD
         self.build.setText(text)
         self.build.setToolTip(hint)

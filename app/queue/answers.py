@@ -117,6 +117,16 @@ class JustNowList(QFrame):
         thumbnails.changed.connect(self.view.viewport().update)
         self.view.viewport().update()
 
+    @Slot(str)
+    def mark(self, request_id: str) -> None:
+        """Have the row of the request whose output is shown be the selected one; none for ''."""
+        rows = range(self.model.rowCount())
+        of = {one.request.id: row for row in rows if (one := self.model.answered(row)) is not None}
+        if (row := of.get(request_id)) is None:
+            self.view.clearSelection()
+        else:
+            self.view.setCurrentIndex(self.model.index(row, 0))
+
     def give_room(self, height: int) -> None:
         """Take at most `height` pixels, and at least one row; the rest scrolls."""
         self._room = height

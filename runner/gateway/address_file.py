@@ -5,33 +5,48 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from runner.gateway import listeners
 from runner.system.plain_file import open_file
 from runner.system.private_folder import make_folder
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from runner.system.places import Places
 
 MOST_BYTES = 10_000
 """Largest size of a address file."""
 
 
-class ConsoleAddress(NamedTuple):
-    host: str
-    port: int
-    pid: int
-    started: float
-    """Seconds since the epoch."""
+class ConsoleAddress:
+    """Where the console with process `pid` is reached. `started` is in seconds since the epoch."""
+
+    __slots__ = ("host", "pid", "port", "started")
+
+    def __init__(self, host: str, port: int, pid: int, started: float) -> None:
+        self.host, self.port, self.pid, self.started = host, port, pid, started
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConsoleAddress) and self.fields() == other.fields()
+
+    def __hash__(self) -> int:
+        return hash((self.host, self.port, self.pid, self.started))
+
+    def fields(self) -> dict[str, object]:
+        """Return what the file holds."""
+        return {"host": self.host, "port": self.port, "pid": self.pid, "started": self.started}
 
 
-class Holder(NamedTuple):
+class Holder:
     """A process that listens on a port."""
 
-    pid: int
-    name: str
+    __slots__ = ("name", "pid")
+
+    def __init__(self, pid: int, name: str) -> None:
+        self.pid, self.name = pid, name
 
 
 def write(places: Places, door: ConsoleAddress) -> None:
@@ -51,7 +66,12 @@ def read(places: Places) -> ConsoleAddress | None:
 
     None where there is no readable file.
     """
-    found = [door for door in map(_read, places.known_doors) if door is not None]
+    return first(places.known_doors)
+
+
+def first(files: Iterable[str | Path]) -> ConsoleAddress | None:
+    """Return what `read` does, of these files."""
+    found = [door for door in map(_read, files) if door is not None]
     return next(filter(_alive, found), found[0] if found else None)
 
 
@@ -77,16 +97,18 @@ def holder(port: int) -> Holder | None:
     inodes = {listener.inode for listener in listeners.on_port(port)}
     if not inodes:
         return None
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal() and not inodes.isdisjoint(_sockets(folder)):
-            with contextlib.suppress(OSError):
-                return Holder(int(folder.name), (folder / "comm").read_text("utf-8", "replace").strip())
+    for name in os.listdir("/proc"):
+        if name.isdecimal() and not inodes.isdisjoint(_sockets(f"/proc/{name}")):
+            with contextlib.suppress(OSError), open(f"/proc/{name}/comm", encoding="utf-8", errors="replace") as comm:
+                return Holder(int(name), comm.read().strip())
     return None
 
 
-def named(holder: Holder | None) -> str:
-    """Return who has a port, in words."""
-    return f"{holder.name} (process {holder.pid})" if holder is not None else "a program of another user"
+def named(port: int) -> str:
+    """Return who has `port`, in words."""
+    if (found := holder(port)) is not None:
+        return f"{found.name} (process {found.pid})"
+    return "a program of another user" if foreign(port) else "another program of this account"
 
 
 def running(places: Places) -> ConsoleAddress | None:
@@ -101,14 +123,14 @@ def _write(path: Path, door: ConsoleAddress) -> None:
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            json.dump(door._asdict(), out)
+            json.dump(door.fields(), out)
         os.replace(temporary, path)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _read(path: Path) -> ConsoleAddress | None:
+def _read(path: str | Path) -> ConsoleAddress | None:
     """Return the content of `path`; None unless this account owns it and no other can write it."""
     try:
         descriptor = open_file(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -126,17 +148,29 @@ def _read(path: Path) -> ConsoleAddress | None:
 
 def _alive(door: ConsoleAddress) -> bool:
     """Return whether the process that wrote `door` listens there."""
-    sockets = _sockets(Path("/proc", str(door.pid)))
-    return any(listener.user == os.getuid() and listener.inode in sockets for listener in listeners.reached(door.port))
+    process = f"/proc/{door.pid}"
+    ours = {listener.inode for listener in listeners.reached(door.port) if listener.user == os.getuid()}
+    return bool(ours) and (_is_closed(process) or not ours.isdisjoint(_sockets(process)))
 
 
-def _sockets(process: Path) -> set[str]:
+def _is_closed(process: str) -> bool:
+    """Return whether a process of this account does not show what it has open, as the console does not.
+
+    Then it can only be said that a process with the console's number runs, and that this account has the port.
+    """
+    try:
+        return os.stat(process).st_uid == os.getuid() and not os.access(f"{process}/fd", os.R_OK)
+    except OSError:
+        return False
+
+
+def _sockets(process: str) -> set[str]:
     """Return the inodes of the sockets that a process has open; none where it has ended or is another account's."""
     found = set()
     with contextlib.suppress(OSError):
-        for link in (process / "fd").iterdir():
+        for number in os.listdir(f"{process}/fd"):
             with contextlib.suppress(OSError):
-                target = os.readlink(link)
+                target = os.readlink(f"{process}/fd/{number}")
                 if target.startswith("socket:["):
                     found.add(target[8:-1])
     return found

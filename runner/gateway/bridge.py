@@ -12,7 +12,6 @@ import json
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, BinaryIO
 
 from runner.gateway import address_file, catalog
 from runner.gateway.exchange import BrokenExchange, Exchange
@@ -20,7 +19,6 @@ from runner.gateway.messages import (
     HANDSHAKES,
     MODERN,
     OWN_ERROR,
-    Json,
     answers,
     asked_version,
     client_name,
@@ -32,12 +30,16 @@ from runner.gateway.messages import (
     speaks_modern,
 )
 from runner.gateway.stdio import StdioClient
-from runner.system.places import Places
+from runner.system import address_files
 
+TYPE_CHECKING = False  # importing typing would take a tenth of the start
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import BinaryIO
 
     from runner.gateway.exchange import HttpResponse
+    from runner.gateway.messages import Json
+    from runner.system.places import Places
 
 GOODBYE_SECONDS = 0.5
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
@@ -75,6 +77,13 @@ class Unreachable(Exception):
     """The console cannot be reached; the text is for the agent."""
 
 
+class NotRunning(Unreachable):
+    """No console is there. What the text takes to be made is not needed for most answers without one."""
+
+    def __str__(self) -> str:
+        return not_running()
+
+
 def _nothing() -> None:
     """Nobody counts what is under way."""
 
@@ -86,9 +95,11 @@ class StdioBridge:
     """
 
     def __init__(
-        self, places: Places, token: str, wait: str, client: StdioClient, further: dict[str, str] | None = None
+        self, places: Places | None, token: str, wait: str, client: StdioClient, further: dict[str, str] | None = None
     ) -> None:
+        """`places` is None for the standard ones, whose class is then not loaded to find the console."""
         self._places = places
+        self._files = address_files.standard() if places is None else places.known_doors
         self._token = token
         self._wait = wait
         self._client = client
@@ -180,7 +191,7 @@ class StdioBridge:
                 self._introduce()
             self._exchange(message, again=True)
         except Unreachable as why:
-            self._answer_alone(message, str(why))
+            self._answer_alone(message, why)
         except OSError:
             self._client.fail(message, LOST)
         except Exception as error:
@@ -218,7 +229,7 @@ class StdioBridge:
         try:
             return line.open("POST", json.dumps(message).encode(), self._headers(message))
         except ConnectionRefusedError:
-            raise Unreachable(not_running()) from None
+            raise NotRunning from None
 
     def _hand_back(self, message: Json, response: HttpResponse) -> None:
         if session := response.getheader("mcp-session-id"):
@@ -281,9 +292,9 @@ class StdioBridge:
 
     def _address(self) -> tuple[str, int]:
         """Return host and port of the console. Raises Unreachable with a text for the agent."""
-        known = address_file.read(self._places)
+        known = address_file.first(self._files)
         if known is None:
-            raise Unreachable(not_running())
+            raise NotRunning
         if address_file.foreign(known.port):
             raise Unreachable(FOREIGN)
         if not self._token:
@@ -320,7 +331,7 @@ class StdioBridge:
 
     # ---- while no console is running ----
 
-    def _answer_alone(self, message: Json, why: str) -> None:
+    def _answer_alone(self, message: Json, why: Unreachable) -> None:
         """Answer what a client needs to start; answer everything else with an error that says why."""
         alone: dict[str, Callable[[Json], Json]] = {
             "initialize": self._greet,
@@ -335,7 +346,7 @@ class StdioBridge:
         if "id" in message and (answer := alone.get(str(message.get("method")))) is not None:
             self._client.result(message, {**answer(message), **modern(message)})
         else:
-            self._client.fail(message, why)
+            self._client.fail(message, str(why))
 
     def _listed(self, request: Json) -> Json:
         name = client_name(request if speaks_modern(request) else self._introduction)
@@ -345,8 +356,9 @@ class StdioBridge:
         """Return those that the settings have; the console says the same once it is open."""
         from runner.settings.loading import load
         from runner.settings.package_languages import with_languages
+        from runner.system.places import Places
 
-        return with_languages(load(self._places, os.environ)).settings.languages
+        return with_languages(load(self._places or Places.standard(), os.environ)).settings.languages
 
     def _greet(self, request: Json) -> Json:
         asked = asked_version(request)
@@ -369,7 +381,7 @@ def main(argv: list[str]) -> int:
     token, wait = environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", "")
     # Tells this client from others with the same token, also in the era without sessions. A hook, which is started
     # for each question, sends none: it would count as many.
-    bridge = StdioBridge(Places.standard(), token, wait, client, {"Assent-Session": os.urandom(8).hex()})
+    bridge = StdioBridge(None, token, wait, client, {"Assent-Session": os.urandom(8).hex()})
     try:
         bridge.run(sys.stdin.buffer)
     except (BrokenPipeError, KeyboardInterrupt):

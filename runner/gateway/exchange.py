@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import re
 import socket
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

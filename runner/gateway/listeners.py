@@ -5,9 +5,8 @@ from __future__ import annotations
 import socket
 import struct
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -28,12 +27,13 @@ ANSWER_SECONDS = 1.0
 MOST_BYTES = 1 << 16
 
 
-class ListeningSocket(NamedTuple):
+class ListeningSocket:
     """A listening socket, as in /proc/net/tcp and tcp6."""
 
-    address: str
-    user: int
-    inode: str
+    __slots__ = ("address", "inode", "user")
+
+    def __init__(self, address: str, user: int, inode: str) -> None:
+        self.address, self.user, self.inode = address, user, inode
 
 
 def on_port(port: int) -> list[ListeningSocket]:
@@ -89,7 +89,8 @@ def _read() -> Iterator[tuple[int, ListeningSocket]]:
     """Yield the same from /proc."""
     for table in ("tcp", "tcp6"):
         try:
-            rows = Path("/proc/net", table).read_text("ascii").splitlines()[1:]
+            with open(f"/proc/net/{table}", encoding="ascii") as file:
+                rows = file.read().splitlines()[1:]
         except OSError:
             continue
         for fields in map(str.split, rows):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any
 
 from runner.gateway.exchange import MOST_BODY, BrokenExchange
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 MODERN = "2026-07-28"
 """The first protocol version without a handshake; each message then says which version it speaks."""

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import BinaryIO
 
-from runner.gateway.messages import OWN_ERROR, Json, modern
+from runner.gateway.messages import OWN_ERROR, modern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from runner.gateway.messages import Json
 
 
 class StdioClient:

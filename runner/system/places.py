@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from runner.system import address_files
+from runner.system.address_files import DOOR
 from runner.system.private_folder import make_folder
 from runner.system.shipped import resources
 
@@ -13,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["DOOR", "Places", "resources", "variables"]
-
-DOOR = "door.json"
 
 
 class Places(NamedTuple):
@@ -33,13 +33,11 @@ class Places(NamedTuple):
         if root := os.environ.get("ASSENT_HOME"):
             return cls.under(Path(root))
         home = Path.home()
-        state = _xdg("XDG_STATE_HOME", home / ".local/state")
-        session = os.environ.get("XDG_RUNTIME_DIR", "")
         return cls(
             config=_xdg("XDG_CONFIG_HOME", home / ".config"),
             data=_xdg("XDG_DATA_HOME", home / ".local/share"),
-            state=state,
-            runtime=Path(session) / "assent" if session.startswith("/") else state,
+            state=_xdg("XDG_STATE_HOME", home / ".local/state"),
+            runtime=Path(address_files.session_folder(str(home))),
             home=home,
         )
 
@@ -167,18 +165,14 @@ class Places(NamedTuple):
 
         Most clients start the bridge without the variables of the session.
         """
-        return (self.door,) if self.home is None else _each_once(self.door, self._door_at_home(self.home))
+        at_home = () if self.home is None else (Path(address_files.at_home(str(self.home)), DOOR),)
+        return tuple(dict.fromkeys((self.door, *at_home)))
 
     @property
     def known_doors(self) -> tuple[Path, ...]:
         """Return the files that may hold the address of a console, in the order in which they are read."""
-        if self.home is None:
-            return (self.door,)
-        return _each_once(self.door, Path(f"/run/user/{os.getuid()}/assent", DOOR), self._door_at_home(self.home))
-
-    @staticmethod
-    def _door_at_home(home: Path) -> Path:
-        return home / ".local/state/assent" / DOOR
+        home = None if self.home is None else str(self.home)
+        return tuple(map(Path, address_files.known(str(self.runtime), home)))
 
     @property
     def socket(self) -> Path:
@@ -201,10 +195,6 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
     state = environment.get("XDG_STATE_HOME", "")
     usual = Path.home() / ".local/state"
     return {"XDG_STATE_HOME": state} if state.startswith("/") and Path(state) != usual else {}
-
-
-def _each_once(*paths: Path) -> tuple[Path, ...]:
-    return tuple(dict.fromkeys(paths))
 
 
 def _xdg(variable: str, default: Path) -> Path:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -23,7 +23,7 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     return data
 
 
-def open_file(path: Path, flags: int, mode: int = 0o600) -> int:
+def open_file(path: str | Path, flags: int, mode: int = 0o600) -> int:
     """Return a descriptor of a plain file. Raises OSError for a pipe, a folder or a device in its place."""
     # Not blocking, since a pipe without another end would wait for ever; plain files do not know the flag.
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY, mode)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.history import indexing
+from runner.audit.history.finding import Search
 from runner.audit.history.index import IndexUnusable, SearchIndex, discard, facet_group, path_of
 from runner.audit.history.indexing import Indexer, Indexing
 from runner.audit.history.search import Filter, History, Interrupted
@@ -128,13 +129,15 @@ def test_a_killed_writer_goes_on_where_it_was(path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from runner.audit.history.indexing import Indexing\n"
         "writer = Indexing(Path(sys.argv[1]))\n"
-        "while writer.advance(20): print(writer.seq, flush=True)\n"
-        "sys.stdin.read()"
+        "while sys.stdin.read(1) and writer.advance(20): print(writer.seq, flush=True)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
+    command = [sys.executable, "-c", program, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=0) as process:
+        assert process.stdin is not None and process.stdout is not None
         for _ in range(3):
+            process.stdin.write(".")
             come_to = int(process.stdout.readline())
+        process.stdin.write(".")  # it is killed before, during or after a fourth step, and comes no further
         process.send_signal(signal.SIGKILL)
     assert come_to <= indexed(path) < 4 * COUNT
     with closing(Indexing(path)) as writer:
@@ -314,3 +317,27 @@ def test_what_is_only_known_after_the_end_of_a_request_is_found(tmp_path: Path) 
         record = history.case("r3")
         assert record is not None
         assert record.unforeseen == ("started gcc", "removed 2 files")
+
+
+@pytest.fixture
+def near(tmp_path: Path) -> Path:
+    """A ledger whose requests have all groups of three characters of `abcdef`, and one that has the word."""
+    path = tmp_path / "ledger.sqlite3"
+    codes = ["abcd bcde cdef"] * 120 + ["ABCDEF"]
+    write(path, [one for number, code in enumerate(codes) for one in approved(request(f"r{number}", code=code))])
+    finish(path)
+    return path
+
+
+def test_what_only_has_the_groups_of_a_phrase_is_not_taken_apart(near: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    fits = Search._fits
+    monkeypatch.setattr(Search, "_fits", lambda self, line: (looked.append(line.id), fits(self, line))[1])
+    assert found(near, Filter(text="abcdef")) == ["r120"] == looked
+
+
+def test_a_search_that_finds_nothing_stops_as_well(near: Path) -> None:
+    with closing(History(near)) as history:
+        index = SearchIndex(near, history._connection)
+        with closing(index), pytest.raises(Interrupted):
+            Search(history._connection, Filter(text='"abcd bcdef"'), stopped=lambda: True).with_index(index, 9)

@@ -146,7 +146,7 @@ def test_a_taken_port_is_reported_with_who_has_it(places: Places) -> None:
             )
             assert "sends its token there" in check.what
             # That of a console that is gone, whose port somebody else has by now.
-            address_file.write(places, place._replace(pid=os.getppid()))
+            address_file.write(places, address_file.ConsoleAddress(place.host, place.port, os.getppid(), 0.0))
             assert examined(places, {"ASSENT_PORT": str(place.port)})["Console"].what.startswith("It is not open")
 
 
@@ -154,6 +154,7 @@ def test_an_interpreter_that_is_not_there_costs_its_language_only(places: Places
     checks = examined(places, {"ASSENT_NODE": "/nowhere/node"})
     assert checks["JavaScript"].state is State.WARN
     assert checks["Python"].state is State.OK
+    assert checks["Rust"].state is State.UNUSED, "whether it is there at all was not looked at"
 
 
 def test_a_machine_without_bubblewrap_is_reported_what_that_means(

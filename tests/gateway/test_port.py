@@ -92,7 +92,7 @@ async def test_a_door_of_a_console_that_is_gone_is_not_a_running_one(tmp_path: P
     with socket.create_server(("127.0.0.1", 0)) as own:
         here = address_file.ConsoleAddress("127.0.0.1", int(own.getsockname()[1]), os.getpid(), 0.0)
         # Somebody else has its port by now.
-        address_file.write(places, here._replace(pid=os.getppid()))
+        address_file.write(places, address_file.ConsoleAddress(here.host, here.port, os.getppid(), here.started))
         assert address_file.read(places) is not None and address_file.running(places) is None
         address_file.write(places, here)
         assert address_file.running(places) == here

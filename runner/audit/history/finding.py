@@ -97,14 +97,23 @@ class Search:
         return line if self._fits(line) else None
 
     def _fitting(self, seqs: Iterator[int]) -> Iterator[Line]:
+        # Most of those that have all groups of a phrase do not have the phrase. SQLite says so in a fifth of the time.
+        roughly = "".join(f" AND {clause}" for clause, _ in self._roughly)
+        values = [value for _, value in self._roughly]
         while chunk := list(itertools.islice(seqs, CHUNK)):
-            marks = ", ".join("?" * len(chunk))
-            rows = self._connection.execute(f"{ROW} WHERE seq IN ({marks}) ORDER BY seq DESC", chunk).fetchall()
+            # Here as well: of a chunk in which nothing fits no line is looked at.
+            self._go_on()
+            where = f" WHERE seq IN ({', '.join('?' * len(chunk))}){roughly} ORDER BY seq DESC"
+            rows = self._connection.execute(f"{ROW}{where}", (*chunk, *values)).fetchall()
             yield from (line for line in map(line_of, rows) if self._fits(line))
 
-    def _fits(self, line: Line) -> bool:
+    def _go_on(self) -> None:
+        """Raise Interrupted where nobody waits any more."""
         if self._stopped():
             raise Interrupted("The search was stopped.")
+
+    def _fits(self, line: Line) -> bool:
+        self._go_on()
         if isinstance(line, UnreadableRow):
             # Nobody knows what it holds: it stands among all, and no search finds it.
             return not self._wanted.needs_content
@@ -155,6 +164,12 @@ class Search:
             yield seq
 
     @cached_property
+    def _roughly(self) -> list[tuple[str, object]]:
+        """Return conditions that SQLite tests on the raw text, with their values. What fits passes, and more."""
+        words = SoughtWords(self._wanted.text).all
+        return [(_ROUGHLY, _like(json.dumps(word)[1:-1])) for word in words if word.isascii()]
+
+    @cached_property
     def _bounds(self) -> tuple[int, int]:
         """Return the first and last entry with which requests of the period arrived."""
         lowest, highest = 0, _ENDLESS - 1
@@ -195,8 +210,7 @@ class Search:
             ("seq >= ?", lowest if lowest > 1 else None),
             ("seq <= ?", highest if highest < _ENDLESS - 1 else None),
         ]
-        tests += [(_ROUGHLY, _like(json.dumps(word)[1:-1])) for word in SoughtWords(wanted.text).all if word.isascii()]
-        kept = [(clause, value) for clause, value in tests if value is not None]
+        kept = [(clause, value) for clause, value in (*tests, *self._roughly) if value is not None]
         clauses = [clause for clause, _ in kept]
         return (f" WHERE {' AND '.join(clauses)}" if clauses else ""), [value for _, value in kept]
 

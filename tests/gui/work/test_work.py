@@ -245,6 +245,13 @@ def test_commits_are_one_row_that_says_what_they_are() -> None:
     assert table.number == len(found.changes), "one rule: what is counted is paths"
 
 
+def test_a_new_folder_which_has_no_row_is_named_where_changes_are_counted(bench: Bench) -> None:
+    changes = bench.page.changes
+    changes.model.table = replace(changes.model.table, folders=(added("new"),))
+    changes._show_state()
+    assert changes.ticked.text() == "3 of 5 ticked, 1 folder"
+
+
 def test_the_name_for_a_terminal_is_shown_and_copied(bench: Bench) -> None:
     card = bench.page.card
     assert card.name.text() == NAME and f"assent work apply {NAME}" in card.copy.toolTip()
