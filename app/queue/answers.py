@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.parts.mirrored import row_painter
 from app.parts.plain import plain_label
 from app.parts.text.lines import paint_thumbnail, painted_view
 from app.state.recent_answers import ANSWERED, Answered, words
@@ -46,7 +47,7 @@ class AnswersDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        painter = row_painter(painter, option)
         one = index.data(ANSWERED)
         if not isinstance(one, Answered):
             return

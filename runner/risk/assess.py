@@ -12,7 +12,7 @@ from runner.risk.across_languages import ESCAPED, Nested
 from runner.risk.context.request_context import surroundings
 from runner.risk.inputs.inputs import Handed, assess_handed, read_as, size, variables
 from runner.risk.inputs.used_files import Use
-from runner.risk.model.acts import Act, Budget, TooMuch, Trail
+from runner.risk.model.acts import MILDER, NOT_REACHED, Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.model.temporary import SURROUNDINGS
 from runner.risk.python.syntax import Unparsed, broken_at
@@ -148,6 +148,8 @@ class Classifier:
                 lowered, lowered_reason = HIDING, REASON
         for rule, act in found:
             level, reason = (Level.LOW, lowered_reason) if rule.id in lowered else (rule.level, rule.reason)
+            if NOT_REACHED in act.labels or (act.labels & MILDER and act.kind in ("destroy", "query", "configure")):
+                level = min(level, Level.MEDIUM)
             if IN_AN_IMAGE in act.labels:
                 level = milder(rule.id, level)
             elif request.client is not None and rule.id == DELETES and act.get("tree").text == "yes":

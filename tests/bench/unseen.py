@@ -1,9 +1,9 @@
 """How far programs are read rightly that were written without the rules: `ASSENT_UNSEEN` names a file of them.
 
 One JSON object a line: `language` (python, javascript, which TypeScript is too, or shell), `code`, `harmful` (true or
-false), and where wanted `name`, `facts` (texts of which the sentence has to have each, in any case; `a|b` is met by
-either) and `lines` (numbers from 1, of which the finding that is looked at has to have one). What was found of each
-stands in `build/unseen.jsonl` afterwards.
+false) or `group` (danger; or harmless or ordinary, which are not harmful), and where wanted `name`, `facts` (texts of
+which the sentence has to have each, in any case; `a|b` is met by either) and `lines` (numbers from 1, of which the
+finding that is looked at has to have one). What was found of each stands in `build/unseen.jsonl` afterwards.
 """
 
 from __future__ import annotations
@@ -113,12 +113,13 @@ def programs(text: str) -> list[Program]:
     found = []
     for number, line in enumerate(filter(str.strip, text.splitlines()), 1):
         one = json.loads(line)
-        if not isinstance(one["harmful"], bool):
+        harmful = one["harmful"] if "group" not in one else one["group"] == "danger"
+        if not isinstance(harmful, bool):
             raise ValueError(f"program {number}: harmful is true or false")
         case = Case(
             str(one.get("name", number)), Language(one["language"]), str(one["code"]), frozenset(one.get("lines", ()))
         )
-        found.append(Program(case, one["harmful"], tuple(one.get("facts", ()))))
+        found.append(Program(case, harmful, tuple(one.get("facts", ()))))
     return found
 
 

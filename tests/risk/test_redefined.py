@@ -76,7 +76,7 @@ def test_more_functions_of_one_name_than_are_followed_are_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["git(){ true; }; git push", "git(){ true; }; command git push", "git(){ true; }; env git push"]
+    "code", ["(git(){ true; }); git push", "git(){ true; }; command git push", "git(){ true; }; env git push"]
 )
 def test_a_program_is_named_beside_the_function_of_its_name(code: str) -> None:
     assert judged(S, code).verdict.sentence == "Runs “git push”."

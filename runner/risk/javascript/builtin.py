@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.libraries import SPECIAL_LIBRARIES
 from runner.risk.javascript.methods import Args, first, mapped
+from runner.risk.javascript.mocking import GIVES_BACK, MOCKING
 from runner.risk.javascript.paths import (
     address,
     file_address,
@@ -178,8 +179,8 @@ def temporary_name(machine: Machine, called: Value, args: Args, named: Named, pl
 
 def mocked(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """jest.mock("axios"): only the runner of tests has this function, and it replaces the module."""
-    if first(args).exact:
-        machine.mocked += (f"{first(args).exact}.",)
+    if (module := first(args).exact) and GIVES_BACK.search(machine.walker.written) is None:  # type: ignore[attr-defined]
+        machine.mocked += (f"{module.removeprefix('node:')}.",)
     return None
 
 
@@ -407,7 +408,8 @@ SPECIALS: dict[str, Special] = {
     "os.tmpdir": temporary,
     **dict.fromkeys(("fs.open", "fs.openSync", "fs.promises.open"), opened),
     **dict.fromkeys(("fs.mkdtempSync", "fs.promises.mkdtemp", "fs.mkdtemp"), temporary_name),
-    **dict.fromkeys(("jest.mock", "vi.mock"), mocked),
+    **dict.fromkeys(("jest.mock", "vi.mock", "vitest.vi.mock", "@jest/globals.jest.mock"), mocked),
+    **MOCKING,
     "aws-sdk-client-mock.mockClient": mocked_client,
     "mockClient.restore": restored,
     **SPECIAL_LIBRARIES,

@@ -37,7 +37,7 @@ def define(walker: JavaScript, node: Node, name: str = "") -> Value:
     body = node.child_by_field_name("body")
     nodes = [single] if single is not None else listed.named_children if listed is not None else []
     patterns: list[tuple[str, Node]] = []
-    function = Function(name, [], (body or node, patterns), walker.machine.scope)
+    function = Function(name or _name_of(node), [], (body or node, patterns), walker.machine.scope)
     for parameter in nodes:
         if parameter.type not in ("comment", "decorator"):
             _add_parameter(walker, function, patterns, parameter)
@@ -48,6 +48,16 @@ def define(walker: JavaScript, node: Node, name: str = "") -> Value:
     made = Value()
     made.function = function
     return made
+
+
+def _name_of(node: Node) -> str:
+    """Return what a function is called that is no declaration: after itself, or after what holds it."""
+    named = node.child_by_field_name("name")
+    parent = node.parent
+    if named is None and parent is not None:
+        held = parent.child_by_field_name({"pair": "key", "assignment_expression": "left"}.get(parent.type, "name"))
+        named = held.child_by_field_name("property") or held if held is not None else None
+    return code_of(named) if named is not None else ""
 
 
 def accessor(node: Node) -> str:

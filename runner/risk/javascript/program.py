@@ -74,6 +74,7 @@ def run(walker: JavaScript, root: Node, code: str) -> Value:
 
     `root` is that of the tree of `code`.
     """
+    walker.written = code
     _note_obfuscated_names(walker, root, code)
     value = walker.block(root.named_children)
     walker.machine.leftovers()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
@@ -10,9 +11,11 @@ from runner.risk.javascript.conditions import depends_on, note_flood
 from runner.risk.javascript.definitions import class_definition
 from runner.risk.javascript.methods import are_commands
 from runner.risk.javascript.modules import export_statement, import_statement
+from runner.risk.javascript.not_reached import taken
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.javascript.within import with_statement
 from runner.risk.model import fold
+from runner.risk.model.acts import NOT_REACHED
 from runner.risk.model.value import UNKNOWN, Value, alternatives
 from runner.risk.trace.conditions import note_condition
 from runner.risk.trace.members import members
@@ -66,7 +69,9 @@ def if_statement(walker: JavaScript, node: Node) -> Value:
     while current is not None:
         condition, start = current.child_by_field_name("condition"), len(walker.trail.acts)
         test = walker.value(condition) if condition is not None else UNKNOWN
-        walker.branch(current.child_by_field_name("consequence"))
+        known = taken(walker, condition)
+        with walker.trail.around_with(NOT_REACHED) if known is False else nullcontext():
+            walker.branch(current.child_by_field_name("consequence"))
         if condition is not None and test.labels:
             note_condition(walker.trail, depends_on(condition, test), start, place(condition))
         alternative = current.child_by_field_name("alternative")
@@ -76,7 +81,8 @@ def if_statement(walker: JavaScript, node: Node) -> Value:
             if len(inner) == 1 and inner[0].type == "if_statement":
                 current = inner[0]
             else:
-                walker.branch(alternative)
+                with walker.trail.around_with(NOT_REACHED) if known is True else nullcontext():
+                    walker.branch(alternative)
     return UNKNOWN
 
 

@@ -68,6 +68,10 @@ class JavaScript:
         self.budget = trail.budget
         self.crumbs = 0
         """Texts put together from pieces of a few letters."""
+        self.written = ""
+        """The program itself."""
+        self.constants: dict[str, bool] | None = None
+        """Names that hold the same truth value all the time, once a condition has asked for them."""
         self.this: list[Value] = []
         self.within: list[Class | None] = []
         """The classes whose methods are being followed, beside their objects in `this`."""

@@ -241,6 +241,14 @@ CONTAINER = "container "
 """Begins the name of what is no machine but a container."""
 ON_MACHINE = "on:"
 """Begins the label of what is done on another machine; its name follows, where it is known."""
+NOT_REACHED = "not-reached"
+"""The label of what stands in a branch that is not taken as the code stands."""
+WAY_BACK = "way-back"
+"""The label of what a migration of a database does only where it is taken back."""
+LOCAL_SERVICE = "local-service"
+"""The label of a client of a service that is on this machine, in the place of a cloud."""
+MILDER = frozenset({WAY_BACK, LOCAL_SERVICE})
+"""Labels of what is done to services, and does no lasting harm there as the code stands."""
 ASSUMED = frozenset({"assumed"})
 """The label of what is done only if a function that is handed on is called with what is handed on beside it."""
 DEEPEST_NESTING = 6
@@ -366,6 +374,15 @@ class Trail:
     def assumed(self) -> Iterator[None]:
         """While what is looked at may be done in another way, with something else."""
         kept, self.around = self.around, self.around | ASSUMED
+        try:
+            yield
+        finally:
+            self.around = kept
+
+    @contextmanager
+    def around_with(self, label: str) -> Iterator[None]:
+        """While what is looked at is done as `label` says: NOT_REACHED, WAY_BACK."""
+        kept, self.around = self.around, self.around | {label}
         try:
             yield
         finally:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import NO_LABELS, Value, text
 from runner.risk.python.names import assign, stored
@@ -18,6 +19,12 @@ from runner.risk.trace.values import each_of
 
 if TYPE_CHECKING:
     from runner.risk.python.walker import Python
+
+
+OF_ROW = expression(
+    r"\.(?:query|scalars)\(\)(?:\.(?:order_by|options|join)\(\))*(?P<all>(?:\.(?:all|yield_per)\(\))?\[\])?(?:.{0,80}(?:\[\]|\.(?:one|first|get|one_or_none|scalar)\(\)))?$"
+)
+"""The name of a row that a session of SQLAlchemy gives, or of each of all: what is set in it is written back."""
 
 
 def bind(walker: Python, target: ast.expr, value: Value) -> None:
@@ -57,6 +64,10 @@ def _set_inside(walker: Python, owner: Value, target: ast.Attribute, value: Valu
     if any(label.startswith(TEMPORARY) for label in owner.labels):
         whose = "tempfile.TemporaryDirectory()"
         walker.trail.own.replaced(owner)
+    if owner.kind is None and (found := OF_ROW.search(whose)) is not None:
+        every = found["all"] is not None and "repeated" in walker.trail.around
+        fields = {"effect": text("CHANGES_ALL" if every else "CHANGES"), "at": owner}
+        walker.machine.nested.done(walker.trail.add("query", f"{whose}.{target.attr}", fields, place(target)))
     if whose.endswith("()") and owner.kind is None and (opened := opened_to(target.attr, value)):
         fields = {"at": text("the cloud"), "opens": text(opened)}
         walker.trail.add("configure", f"{whose}.{target.attr}", fields, place(target))

@@ -43,10 +43,21 @@ from runner.risk.python.files import (
     truncated,
     variable,
 )
+from runner.risk.python.inherited import parent_object
 from runner.risk.python.libraries import SPECIAL_LIBRARIES
 from runner.risk.python.records import RECORDS
 from runner.risk.python.replaced_in_tests import replaces
-from runner.risk.python.sequences import backwards, dictionary, listed, next_of, nothing_new, numbered, ranged, zipped
+from runner.risk.python.sequences import (
+    backwards,
+    buffer,
+    dictionary,
+    listed,
+    next_of,
+    nothing_new,
+    numbered,
+    ranged,
+    zipped,
+)
 from runner.risk.python.statements_run import RUN_STATEMENTS
 from runner.risk.python.texts import call_coder, codec, coder, decoder, from_json, shell_words, substituted, template
 from runner.risk.python.transfers import TRANSFERS
@@ -271,6 +282,7 @@ SPECIALS: dict[str, Special] = {
     "tempfile.gettempdir": temporary_folder,
     **dict.fromkeys(("site.getsitepackages", "site.getusersitepackages"), packages_folder),
     **dict.fromkeys(("sysconfig.get_path", "sysconfig.get_paths"), packages_folder),
+    "super": parent_object,
     "ast.parse": nothing_new,
     "ast.fix_missing_locations": nothing_new,
     "open": opened,
@@ -321,9 +333,9 @@ SPECIALS: dict[str, Special] = {
     "attrgetter": call_method,
     "urllib.parse.urlencode": nothing_new,
     "urllib.urlencode": nothing_new,
-    "io.BytesIO": nothing_new,
-    "io.StringIO": nothing_new,
-    "BytesIO": nothing_new,
+    "io.BytesIO": buffer,
+    "io.StringIO": buffer,
+    "BytesIO": buffer,
     "memoryview": nothing_new,
     "type": new_type,
 }

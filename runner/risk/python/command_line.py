@@ -33,6 +33,12 @@ def add_argument(machine: Machine, called: Value, args: Args, named: Named, plac
     written = named["dest"].exact if "dest" in named else None
     name = written or next((one for one in names if one.startswith("--")), names[0] if names else "")
     known = None if called.owner is None else called.owner.fields
+    of_path = kind is not None and kind.name.startswith("pathlib.")
+    if known is not None and of_path and default is None and len(known) <= MOST_ARGUMENTS:
+        assert kind is not None
+        given = path(machine, kind, [text(HOLE, labels=GIVEN)], {}, place) or UNKNOWN
+        known[name.lstrip("-").replace("-", "_")] = given
+        return UNKNOWN
     if known is None or default is None or not default.texts or len(known) > MOST_ARGUMENTS:
         return UNKNOWN
     if kind is not None and kind.name.startswith("pathlib.") and not default.name:

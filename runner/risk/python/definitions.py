@@ -14,8 +14,9 @@ from runner.risk.model.value import Class, Function, Scope, Value
 from runner.risk.python.mocking import mocked_by
 from runner.risk.python.names import assign
 from runner.risk.python.records import parts_of
-from runner.risk.python.replaced_in_tests import in_tests_of
+from runner.risk.python.replaced_in_tests import asked_for, in_tests_of, kept_by_fixture, of_decorated, rows_put_back
 from runner.risk.python.syntax import place
+from runner.risk.trace.machine import SET_UP
 
 if TYPE_CHECKING:
     from runner.risk.python.walker import Python
@@ -54,7 +55,7 @@ def function(walker: Python, node: ast.FunctionDef | ast.AsyncFunctionDef) -> No
         known = called.function is not None or called.name in ("staticmethod", "classmethod", "property")
         if not known or called.function is not None:
             if made.function is not None and unseen:
-                made.function.mocked += mocked_by(walker, decorator, called)
+                made.function.mocked += mocked_by(walker, decorator, called) + rows_put_back(walker, node, decorator)
             # Another one below may keep the function as it is without what is replaced, to call it later.
             unseen = unseen and called.name.startswith(("unittest.mock.", "pytest.mark."))
             result = walker.machine.call(called, [made], {}, place(decorator))
@@ -64,6 +65,10 @@ def function(walker: Python, node: ast.FunctionDef | ast.AsyncFunctionDef) -> No
             made.function.getter = True
         if called.name.startswith("pytest.fixture") and made.function is not None and not walker.machine.scope.parent:
             walker.fixtures[node.name] = made.function
+            if replaced := kept_by_fixture(walker, node):
+                walker.keeping[node.name] = replaced
+    if made.function is not None and unseen and (replaced := asked_for(walker, node)):
+        made.function.mocked += replaced
     assign(walker.machine, node.name, made)
 
 
@@ -87,7 +92,7 @@ def classes(walker: Python, node: ast.ClassDef) -> None:
         walker.block(node.body)
     finally:
         machine.scope = outside
-    replaced = in_tests_of(walker, node, bases)
+    replaced, decorated = in_tests_of(walker, node, bases), of_decorated(walker, node)
     kind.members = inside.names
     for member, value in inside.names.items():
         if (function := value.function) is not None and function.scope is inside:
@@ -95,6 +100,8 @@ def classes(walker: Python, node: ast.ClassDef) -> None:
             static = _static(node, member)
             if replaced and member.startswith("test") and not static:
                 function.mocked += replaced
+            if decorated and (member.startswith("test") or member in SET_UP):
+                function.mocked += decorated
             if function.parameters and not static:
                 function.self_name = function.parameters.pop(0)
                 function.of = kind

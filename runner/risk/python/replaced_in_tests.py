@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN
-from runner.risk.python.mocking import ANY, given_back
+from runner.risk.python.mocking import ANY, given_back, mocked_by
 from runner.risk.trace.machine import FAKE_FILES, FAKE_ROWS, MOCKED
 
 if TYPE_CHECKING:
@@ -163,3 +163,52 @@ def _only_sets(walker: Python) -> bool:
                 case ast.Attribute(value=ast.Name(id="monkeypatch"), attr="setattr" | "setenv" | "delenv" | "chdir"):
                     sets += 1
     return used == sets
+
+
+def kept_by_fixture(walker: Python, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """Return what a fixture of pytest replaces while the tests run that ask for it.
+
+    That is what `with mock_aws():` replaces, where the fixture yields inside of it and nowhere else.
+    """
+    outer = [one for one in node.body if isinstance(one, ast.With)]
+    yields = [one for part in node.body for one in ast.walk(part) if isinstance(one, ast.Yield | ast.YieldFrom)]
+    if len(outer) != 1 or len(yields) != 1 or isinstance(yields[0], ast.YieldFrom):
+        return ()
+    inside = {id(one) for part in outer[0].body for one in ast.walk(part)}
+    nested = any(isinstance(one, ast.FunctionDef | ast.Lambda) for part in outer[0].body for one in ast.walk(part))
+    if id(yields[0]) not in inside or nested:
+        return ()
+    return tuple(
+        name
+        for item in outer[0].items
+        for name in mocked_by(walker, item.context_expr, walker.value(item.context_expr))
+    )
+
+
+def asked_for(walker: Python, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """Return what the fixtures replace that a test asks for, which nothing but pytest calls."""
+    if not walker.keeping or not node.name.startswith("test") or node.name in _names_of(walker):
+        return ()
+    names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return tuple(replaced for name in names for replaced in walker.keeping.get(name, ()))
+
+
+def rows_put_back(walker: Python, node: ast.FunctionDef | ast.AsyncFunctionDef, decorator: ast.expr) -> tuple[str, ...]:
+    """Return that the rows a test changes are put back, which `@pytest.mark.django_db` without more says."""
+    match decorator:
+        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="pytest"), attr="mark"), attr="django_db"):
+            names = _names_of(walker)
+            own = node.name.startswith("test") and node.name not in names and ANY not in given_back(walker)
+            return (FAKE_ROWS,) if own and not names & KEEPS_ROWS else ()
+        case _:
+            return ()
+
+
+def of_decorated(walker: Python, node: ast.ClassDef) -> tuple[str, ...]:
+    """Return what a decorator of a class of tests replaces in each of them: `@mock_aws`."""
+    found: tuple[str, ...] = ()
+    for decorator in node.decorator_list:
+        value = walker.value(decorator)
+        if value.name.startswith("moto."):
+            found += mocked_by(walker, decorator, value)
+    return found

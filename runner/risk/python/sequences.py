@@ -80,5 +80,10 @@ def nothing_new(machine: Machine, called: Value, args: Args, named: Named, place
     return Value(value.texts, value.name, labels_of(args), value.items, value.fields, binary=value.binary)
 
 
+def buffer(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Return a buffer in memory: what it begins with, or one that is empty."""
+    return nothing_new(machine, called, args, named, place) if args else Value(name=f"{called.name}()")
+
+
 def next_of(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return each_of(first(args))

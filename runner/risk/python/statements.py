@@ -1,7 +1,7 @@
 """Statements of a Python program: assignments, branches, loops and what leaves them.
 
-Nothing is decided on the way: of `if`, `try` and `match` all branches are gone through, one after the other, and what
-is assigned in them may not be. So after
+Nothing is decided on the way, but what never changes (`not_reached.py`): of `if`, `try` and `match` all branches are
+gone through, one after the other, and what is assigned in them may not be. So after
 
     path = "/tmp/a"
     if keep:
@@ -18,6 +18,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
+from runner.risk.model.acts import NOT_REACHED
 from runner.risk.model.value import UNKNOWN, Value, either, reference, text
 from runner.risk.python.binding import bind
 from runner.risk.python.conditions import depends_on, floods
@@ -25,6 +26,7 @@ from runner.risk.python.definitions import classes, function
 from runner.risk.python.held_modules import full_name
 from runner.risk.python.mocking import mocked_by
 from runner.risk.python.names import BUILTINS, assign, calls_for_sure, lookup
+from runner.risk.python.not_reached import taken
 from runner.risk.python.operators import OPERATORS
 from runner.risk.python.replaced_in_tests import patcher, stubbed
 from runner.risk.python.syntax import place
@@ -102,8 +104,10 @@ def conditional(walker: Python, node: ast.If) -> None:
     while True:
         test, start = walker.value(current.test), len(walker.trail.acts)
         around = walker.trail.around
+        known = taken(walker, current.test)
         walker.trail.picked()
-        walker.branch(current.body)
+        with walker.trail.around_with(NOT_REACHED) if known is False else nullcontext():
+            walker.branch(current.body)
         walker.trail.around = around
         if test.labels:
             note_condition(walker.trail, depends_on(current.test, test), start, place(current.test))
@@ -112,7 +116,8 @@ def conditional(walker: Python, node: ast.If) -> None:
             continue
         if current.orelse:
             walker.trail.picked()
-            walker.branch(current.orelse)
+            with walker.trail.around_with(NOT_REACHED) if known is True else nullcontext():
+                walker.branch(current.orelse)
             walker.trail.around = around
         if isinstance(node.body[-1], LEAVES):
             walker.trail.picked()

@@ -55,6 +55,10 @@ class Python:
         """The code, where it matters how it is written."""
         self.fixtures: dict[str, Function] = {}
         """Functions of the program that give pytest the values of parameters of their names."""
+        self.constants: dict[str, bool] | None = None
+        """Names that hold the same truth value all the time, once a condition has asked for them."""
+        self.keeping: dict[str, tuple[str, ...]] = {}
+        """What is replaced while a test runs that asks for one of them."""
         self.endless = 0
         """Loops without end around what is looked at."""
         self.body: Sequence[ast.stmt] = ()

@@ -12,7 +12,7 @@ from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.value import HOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from runner.risk.model.bounds import Notes
 
@@ -69,6 +69,29 @@ def is_of_one(statement: str) -> bool:
         return False
     conditions = list(islice(CONDITION.finditer(statement), 2))
     return len(conditions) == 1 and OF_ONE.fullmatch(statement, conditions[0].start()) is not None
+
+
+SETTING = expression(
+    r"[\"`\[]?(?P<column>\w{1,60})[\"`\]]?\s{0,9}=\s{0,9}(?:'(?P<text>[^']{0,100})'|(?P<word>[?\w%$.]{1,60}))"
+)
+PLACEHOLDER = expression(r"\?|%s|\$\d{1,3}")
+
+
+def settings(text: str, given: Sequence[str] = ()) -> dict[str, str]:
+    """Return the columns that statements set in rows that there are, with their values; `given` are those of `?`."""
+    found = {}
+    for statement in text.split(";"):
+        if (begun := re.search(OF_UPDATE, statement, re.IGNORECASE)) is None:
+            continue
+        end = condition.start() if (condition := CONDITION.search(statement, begun.end())) else len(statement)
+        before = len(PLACEHOLDER.findall(statement, 0, begun.end()))
+        for one in SETTING.finditer(statement, begun.end(), end):
+            value = one["text"] if one["text"] is not None else one["word"]
+            if PLACEHOLDER.fullmatch(value) is not None:
+                value = given[before] if before < len(given) else ""
+                before += 1
+            found[one["column"]] = value
+    return found
 
 
 class Effect(IntEnum):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from runner.model.expression import expression
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value
 
-RESERVED = frozenset({"calls", "act", "gives", "keeps", "becomes", "quiet", "of", "stands-for", "needs"})
+RESERVED = frozenset({"calls", "act", "gives", "keeps", "becomes", "quiet", "of", "stands-for", "needs", "unless"})
 FIRST_WORD = expression(r"_*(?:(?:[Bb]atch|[Bb]ulk|[Aa]sync|[Bb]egin)_?(?=[A-Za-z]))?([A-Z]?[a-z]+)")
 """The verb that the name of a method begins with: `delete_topics`, `batchDeleteImage`, `DeleteBucketCommand`."""
 
@@ -18,7 +18,8 @@ class Meaning(NamedTuple):
     """One act that a call does, with the places of its parts among the arguments.
 
     A place is a position, a keyword, both (`0/url`), `self` (what the method is called on), `self.path` (a part kept
-    from an earlier call), `rest` (all arguments as a list; `rest:1` from the second on) or `=word` (always that word).
+    from an earlier call), `self.url+0` (an address below that part), `rest` (all arguments as a list; `rest:1` from the
+    second on), `named` (those with a name) or `=word` (always that word).
     """
 
     act: str
@@ -29,6 +30,8 @@ class Meaning(NamedTuple):
     """Name of the result, when it is not simply that of the call."""
     needs: str = ""
     """The field without which the act is not done: a picture of a page is a file only where it is given a path."""
+    unless: str = ""
+    """The place at which nothing is given where the act is done."""
     stands_for: tuple[tuple[str, str], ...] = ()
     """What the result stands for at a service, as a kind and the place of its name: `table`, `bucket`."""
 
@@ -143,6 +146,7 @@ def _meaning(entry: Mapping[str, object]) -> Meaning:
         keeps=tuple((str(key), str(where)) for key, where in keeps.items()),
         becomes=str(entry.get("becomes", "")),
         needs=str(entry.get("needs", "")),
+        unless=str(entry.get("unless", "")),
         stands_for=tuple((str(key), str(where)) for key, where in stands_for.items()),
     )
 
@@ -157,6 +161,10 @@ def picked(where: str, owner: Value | None, args: Sequence[Value], named: Mappin
 
 
 def _pick(choice: str, owner: Value | None, args: Sequence[Value], named: Mapping[str, Value]) -> Value | None:
+    if "+" in choice:
+        kept, _, inner = choice.partition("+")
+        value = _pick(inner, owner, args, named)
+        return None if value is None or value.fields is not None else below(_pick(kept, owner, args, named), value)
     if choice.isdigit():
         index = int(choice)
         return args[index] if index < len(args) else None
@@ -166,15 +174,37 @@ def _pick(choice: str, owner: Value | None, args: Sequence[Value], named: Mappin
         return owner
     if choice.startswith("self."):
         return (owner.fields or {}).get(choice[5:]) if owner is not None else None
+    if choice == "named":
+        return Value(fields=dict(named)) if named else None
     if choice.startswith("rest"):
         return Value(items=[*args[int(choice[5:] or 0) :], *named.values()])
     if "." in choice:
-        outer, _, inner = choice.partition(".")
+        outer, *inside = choice.split(".")
         value = _pick(outer, owner, args, named)
-        if value is not None and value.items is not None and inner.isdigit():
-            return value.items[int(inner)] if int(inner) < len(value.items) else None
-        return (value.fields or {}).get(inner) if value is not None else None
+        for inner in inside:
+            if value is None:
+                return None
+            if value.items is not None and inner.isdigit():
+                value = value.items[int(inner)] if int(inner) < len(value.items) else None
+            else:
+                value = (value.fields or {}).get(inner)
+        return value
     return named.get(choice)
+
+
+def below(base: Value | None, address: Value) -> Value:
+    """Return the address of a request by a client that has one itself; what begins with a scheme is whole."""
+    if base is None or not base.texts or not address.texts:
+        return address
+    known = [
+        one if SCHEME.match(one) else f"{start.rstrip('/')}/{one.lstrip('/')}"
+        for start in base.texts
+        for one in address.texts
+    ]
+    return Value(tuple(dict.fromkeys(known)), labels=address.labels | base.labels)
+
+
+SCHEME = expression(r"[A-Za-z][A-Za-z0-9+.-]{0,20}:|//")
 
 
 def quoted(words: str) -> str:

@@ -95,6 +95,8 @@ class ShellContext:
     """Whether the current command only finds out whether somebody listens: what it opens closes with its subshell."""
     fed: Value = UNKNOWN
     """The standard input of the current command."""
+    replaced: set[str] = field(default_factory=set)
+    """Programs in the place of which there surely is a function of the script, which only says its arguments."""
 
     @contextmanager
     def deeper(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ from runner.risk.shell.command import ELSEWHERE, ShellContext, ShellState
 from runner.risk.shell.expansion import brace_words
 from runner.risk.shell.noted import MANY, MANY_TURNS, depends_on, note_flood, note_output
 from runner.risk.shell.redirects import LEAVES, PROBE, SILENT, behind, read_redirects, redirects_of, write_redirect
+from runner.risk.shell.replaced import surely_replaces
 from runner.risk.shell.simple import SimpleCommands, hides_name
 from runner.risk.shell.subscripts import worked_out
 from runner.risk.shell.syntax import is_broken, is_cut_off, parse, place, source
@@ -268,6 +269,10 @@ class Shell:
                 bodies.append(body)
             else:
                 self.shell.trail.cut_off(f"Looks at no more than {MOST_BODIES} functions of one name.")
+            if len(bodies) == 1 and surely_replaces(node):
+                self.shell.replaced.add(known)
+            else:
+                self.shell.replaced.discard(known)
             if f"{known}|{known}" in source(body).replace(" ", "") or re.fullmatch(r"\W*", known):
                 self.shell.trail.add("fork-bomb", known, {"line": text(excerpt(source(node), 200))}, place(node))
         return UNKNOWN

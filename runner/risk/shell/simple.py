@@ -134,7 +134,7 @@ class SimpleCommands:
             outputs += [self.follow(name, body, words[1:], call.stdin, given=True) for body in list(bodies)]
         if alias is not None and aliased:
             outputs.append(self._aliased(name, alias, call))
-        if is_stranger(program) and sees_functions:
+        if sees_functions and (is_stranger(program) or (name in self.shell.replaced and outside and alias is None)):
             return either(outputs)
         if not outside and not aliased:
             return self._as_program(program, call)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.outline_data import words
+from runner.risk.model.temporary import TEMPORARY
 from runner.risk.model.value import HOLE, UNKNOWN, text
 from runner.risk.trace.search_path import note_programs
 
@@ -34,6 +35,10 @@ PUBLIC = expression(r"(?:^|:)(?:/tmp|/var/tmp|/dev/shm)(?:/|:|$)")
 """A folder in which everybody may write."""
 HERE = expression(r"(?:\.|/workspace)/?(?::|$)")
 """The working folder, before all others."""
+OWN = expression(
+    rf"/tmp/[^:/]*{HOLE}[^:/]*(?:/(?!\.\.)[^:/]+)*(?::|$)(?!.*(?:^|:)(?:/tmp|/var/tmp|/dev/shm|\.)(?:/|:|$))"
+)
+"""A temporary folder of the program's own, before all others, and no other that everybody may write in."""
 PRELOADED = expression(r"^(?:/usr)?/lib")
 PLAIN_SSH = expression(r"ssh(?: (?!.*(?:Proxy|Local|KnownHosts)Command)|$)")
 
@@ -60,6 +65,8 @@ def steers(shell: ShellContext, name: str, value: Value, where: Place) -> None:
         pattern = OPTIONS_THAT_LOAD.get(name)
         found = pattern is not None and pattern.search(known) is not None
     if found:
-        shell.trail.add("steer", name, {"value": text(excerpt(known, 200))}, where)
+        own = name == "PATH" and any(label.startswith(TEMPORARY) for label in value.labels) and OWN.match(known)
+        fields = {"value": text(excerpt(known, 200)), **({"own": text("yes")} if own else {})}
+        shell.trail.add("steer", name, fields, where)
     elif name == "PATH":
         note_programs(shell.trail, value, where)

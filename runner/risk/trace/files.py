@@ -46,6 +46,11 @@ OF_PERSON = expression(
     r"~/(?!\.cache/|\.local/share/|workspace/)[^/]|\$\{?HOME\}?/(?!\.cache/)[^/]|/(?:home|Users)/[^/\s]+/(?!\.cache/)[^/]"
 )
 """Paths in a home folder, which hold what is a person's own."""
+OF_PEOPLE = expression(
+    r"(?i)(?:^|[/_.-])(?:users?|customers?|clients?|patients?|employees?|members?|contacts?|people|personnel|payroll|"
+    r"salaries|subscribers?|leads?|applicants?|students?)(?:[_-]\w{1,40}){0,4}\.(?:csv|tsv|jsonl?|xlsx?|parquet|sql|db|ndjson)(?:\.\w{2,4})?$"
+)
+"""Files of data that are called after the people whom they are about."""
 OUTSIDE = expression(r"/(?:data|srv|mnt|media|export|nfs|scratch|shared?|var/(?:www|lib|backups?)|opt|backups?)/[^/]")
 """Paths in folders where machines keep what is many people's."""
 OF_OUTSIDE = "outside:"
@@ -79,6 +84,8 @@ class WrittenFiles:
                     labels.add(KIND_LABELS[kind])
             if OF_PERSON.match(known):
                 labels.add("of-person")
+            if OF_PEOPLE.search(known):
+                labels.add("of-people")
             if OUTSIDE.match(known):
                 labels.add(f"{OF_OUTSIDE}{excerpt(known, LONGEST_FOLDER)}")
         memory = path.exact is not None and MEMORY.fullmatch(path.exact)

@@ -23,7 +23,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from runner.risk.model import fold
-from runner.risk.model.acts import DEEDS, OF_PLACES, TEST_ROWS, Place
+from runner.risk.model.acts import DEEDS, NOT_REACHED, OF_PLACES, TEST_ROWS, WAY_BACK, Place
 from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt, is_beyond
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import (
@@ -93,10 +93,16 @@ CALL_WITH = words(
 """Functions that call what they are given with what follows, or with what they are called on."""
 OF_HTTP = frozenset(("get", "post", "put", "patch", "delete", "all"))
 """Methods of servers that are called like those of HTTP."""
+OF_REQUEST = OF_HTTP | {"head", "options"}
+BUFFERS = words("io.StringIO() io.BytesIO() StringIO() BytesIO()")
+CLIENTS = ("requests.", "httpx.")
+"""Libraries of clients of which each method of HTTP calls `request` of the same object."""
 ROUTES = OF_HTTP | {"route", "api_route", "handle", "on"}
 """Methods of servers that take the function which answers requests for a path."""
 TOOLS = frozenset(("tool", "registerTool", "addTool"))
 """Methods of an MCP server that take the function which a model calls."""
+BACK_AND_FORTH = {"down": "up", "downgrade": "upgrade"}
+"""What functions are called that take a change back, and those that make it."""
 SET_UP = ("setUp", "setUpClass", "asyncSetUp", "setup_method", "setup_class", "setup")
 """Methods that run before each of the others."""
 RUNNERS = frozenset(["eval", "exec", "Function"])
@@ -177,6 +183,8 @@ class Machine:
         self.functions: list[Function] = []
         """Those that the program defines, in their order."""
         self.depth = 0
+        self.following: list[Function] = []
+        """The functions that are being followed, the innermost last."""
         self.returned: list[list[Value]] = []
         """What each of the functions returns that are being followed, the innermost last."""
         self.has_arguments = False
@@ -258,6 +266,8 @@ class Machine:
             return self._instance(called, args, named)
         if (own := dunder(called, "__call__")) is not None:
             return self.call(own, args, named, place)
+        if called.owner is not None and (made := self._by_class(called, called.owner, args, named, place)) is not None:
+            return made
         name = called.name
         special = self.special(name) if name else None
         if special is not None and (made := special(self, called, args, named, place)) is not None:
@@ -269,6 +279,7 @@ class Machine:
             called.attribute
             and owner is not None
             and (owner.texts or owner.items is not None or owner.fields is not None or owner.number is not None)
+            and not (owner.name.endswith("()") and self.vocabulary.knows(name.replace("()", "")))
         ) and (made := self.walker.method(owner, called.attribute, args, place)) is not None:
             return self.weighed(made)
         labels = answered(called.labels, name) if called.labels and called.owner is not None else called.labels
@@ -357,6 +368,8 @@ class Machine:
             fields = {key: picked(where, owner, args, named) for key, where in meaning.fields}
             if meaning.needs and is_absent(fields[meaning.needs]):
                 return result
+            if meaning.unless and not is_absent(picked(meaning.unless, owner, args, named)):
+                return result
             if act == "print":
                 note_shown(self.trail, called.name, from_outside(labels_of(fields.values())), place)
                 return result
@@ -390,14 +403,19 @@ class Machine:
         """Write an act down; return what the call gives with the labels that follow from it."""
         if act == "send" and called.attribute == "send" and called.name.partition(".")[0] in ANSWERS:
             act = "answer"
-        if act == "destroy" and called.attribute == "expunge" and args:
-            act = "mention"  # a session that forgets an object, and no mailbox that deletes what is marked
         if act == "destroy" and named:
             fields["given"] = Value(fields=dict(named))
         labels = called.labels
+        if act in ("destroy", "configure") and is_tried(called.name, args, named):
+            act = "mention"
         if self.mocked:
             labels = labels | self.stand_in(called.name, act)
-            act = "mention" if act in IN_MEMORY and FAKE_FILES in self.mocked and labels >= MOCKED else act
+        in_memory = act in IN_MEMORY and FAKE_FILES in self.mocked
+        if labels >= MOCKED and (in_memory or self.language == "javascript"):
+            act = "mention"  # nothing that lasts; in Python what was kept before is told from it by the rules
+        if act == "write" and is_buffer(fields.get("path", UNKNOWN)):
+            fields["path"].labels |= labels_of((fields.get("data", UNKNOWN),))
+            act = "mention"  # what is in memory is no file
         if act == "fetch" and called.attribute == "goto" and (page := fields["url"]).texts and "://" not in page.text:
             act, fields = "read", {"path": page}  # a file that a browser shows
         if act == "delete":
@@ -435,7 +453,10 @@ class Machine:
     def is_mocked(self, name: str) -> bool:
         """Return whether a test has replaced the function."""
         plain = name.replace("()", "")
-        return any(plain.startswith(one) or one.endswith(f".{plain}") for one in self.mocked)
+        return any(
+            plain == one or plain.startswith(one if one[-1:] == "." else f"{one}.") or one.endswith(f".{plain}")
+            for one in self.mocked
+        )
 
     def stand_in(self, name: str, act: str = "") -> frozenset[str]:
         """Return the labels of what does nothing that lasts: a test has replaced it, or what it is done to."""
@@ -532,6 +553,21 @@ class Machine:
             made.labels = base.labels
         return made
 
+    def _by_class(
+        self, called: Value, owner: Value, args: list[Value], named: dict[str, Value], place: Place
+    ) -> Value | None:
+        """Return what a method gives that a class of the program has from one of a library; None for any other."""
+        if owner.fields is None or owner.texts:
+            return None
+        if called.attribute == "__init__":  # what the class of the library keeps, the object has too
+            base = called.name.removesuffix(".__init__").removesuffix("()")
+            if base:
+                owner.fields.update(self.call(Value(name=base), args, named, place).fields or {})
+            return UNKNOWN
+        if called.attribute in OF_REQUEST and (own := asked_by(called)) is not None:
+            return self.call(own, [text(called.attribute.upper()), *args], named, place)
+        return None
+
     def follow(
         self,
         function: Function,
@@ -553,6 +589,7 @@ class Machine:
             labels,
             self.trail.folder.texts if self.trail.folder is not None else None,
             self.mocked,
+            NOT_REACHED in self.trail.around or WAY_BACK in self.trail.around,
         )
         if (known := function.results.get(key)) is not None:
             return known
@@ -583,6 +620,7 @@ class Machine:
         self.direct = False
         self.depth += 1
         function.active = True
+        self.following.append(function)
         self.returned.append([])
         try:
             if self.depth > DEEPEST:
@@ -593,6 +631,7 @@ class Machine:
             function.active = False
             self.depth -= 1
             self.scope, self.branches, self.mocked = outside
+            self.following.pop()
             returned = self.returned.pop()
         result = either(returned)
         if key is not None:
@@ -640,8 +679,15 @@ class Machine:
             function = self.functions[done]
             done += 1
             if not function.called:
-                self.follow(function, [], {}, None if function.of is None else self._made_before(function.of))
+                owner = None if function.of is None else self._made_before(function.of)
+                with self.trail.around_with(WAY_BACK) if self._takes_back(function) else nullcontext():
+                    self.follow(function, [], {}, owner)
         self._follow_later()
+
+    def _takes_back(self, function: Function) -> bool:
+        """Return whether a function that nothing calls is beside one that it takes back: `upgrade` and `downgrade`."""
+        forth = BACK_AND_FORTH.get(function.name)
+        return forth is not None and any(one.name == forth and one.of is function.of for one in self.functions)
 
     def _follow_later(self) -> None:
         """Follow the calls that were not followed where they stand, those of each function all at once."""
@@ -682,6 +728,31 @@ class Machine:
                     self.follow(start.function, [], {}, made)
         made = self._objects[id(kind)]
         return made if made.fields or any(kind.made()) else None
+
+
+def is_tried(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> bool:
+    """Return whether a call only asks a cloud whether it would do something: `DryRun=True` of AWS."""
+    if not name.startswith(("boto3.", "aioboto3.", "@aws-sdk/", "aws-sdk")):
+        return False
+    given = [named.get("DryRun", UNKNOWN), *((one.fields or {}).get("DryRun", UNKNOWN) for one in args)]
+    return any(one.name in ("True", "true") for one in given)
+
+
+def is_buffer(path: Value) -> bool:
+    """Return whether something that is written to is a buffer in memory, and no path."""
+    return path.name in BUFFERS and not path.texts
+
+
+def asked_by(called: Value) -> Value | None:
+    """Return the method of a class of the program by which a client of HTTP, which it is, asks for everything."""
+    if called.owner is None or called.owner.kind is None or not called.name.startswith(CLIENTS):
+        return None
+    found = member_of(called.owner.kind, "request")
+    if found is None or found.function is None or found.function.active:
+        return None
+    bound = Value(name=found.name)
+    bound.function, bound.owner, bound.attribute = found.function, called.owner, "request"
+    return bound
 
 
 def answers(name: str, args: Sequence[Value]) -> bool:

@@ -6,17 +6,26 @@ import json
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.outline_data import words
-from runner.risk.model.value import HOLE, UNKNOWN, Value, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, text, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from re import Pattern
 
     from runner.risk.model.acts import Act, Place, Trail
 
 ADDRESS = expression(r"(?i)https?://(?:[^/@\s]{1,200}@)?(?P<host>[^/?#\s]{1,200})(?P<path>/[^?#\s]{1,400})?")
 LOCAL = expression(r"(?i)localhost|127\.|0\.0\.0\.0|\[::1\]|10\.|192\.168\.|host\.docker\.internal|[^.:]{1,60}+(?::|$)")
 """How a host begins that is this machine, or one beside it."""
+BELOW_GIVEN = expression(rf"(?:https?://)?{HOLE}(?P<path>/[^?#\s]{{1,400}})")
+"""An address below one that only the environment knows."""
+MUTATION = expression(
+    r"(?s)\bmutation\b[^{]{0,400}\{\s{0,40}(?:\w{1,60}\s{0,9}:\s{0,9})?(?P<name>(?:delete|remove|destroy|purge|archive|wipe)[A-Z_]\w{0,60})"
+)
+"""A mutation of GraphQL whose name says that it deletes something."""
+DELETING = words("delete destroy purge wipe truncate erase drop remove obliterate")
 DELETES = words("delete del")
 ASKED = expression(r"DELETE\s{1,9}(?P<path>/\S{1,300})")
 """How some libraries are asked: `request("DELETE /repos/a/b")`."""
@@ -50,8 +59,9 @@ OPENED = {
     "cidr": expression(r"0\.0\.0\.0/0"),
     "source_ranges": expression(r"0\.0\.0\.0/0"),
     "sourceranges": expression(r"0\.0\.0\.0/0"),
-    "is_superuser": expression(r"(?i)true"),
-    "issuperuser": expression(r"(?i)true"),
+    **dict.fromkeys(
+        words("is_superuser issuperuser superuser is_staff is_admin isadmin admin"), expression(r"(?i)true|1|t")
+    ),
     "access_level": expression(r"(?i)(?:.{0,100}\.)?(?:owner|maintainer)(?:_access)?|40|50"),
     "clusterrole": expression(r"cluster-admin"),
     "member": expression(r"(?i)all(?:authenticated)?users"),
@@ -60,10 +70,52 @@ OPENED = {
     "permission": expression(r"(?i)admin|owner|maintain"),
     "role": expression(r"(?i)admin|owner|roles/(?:owner|editor)|(?:organization|global)[ _-]?admin\w*"),
     "groupname": expression(r"(?i)admin\w*"),
+    "name": expression(r"cluster-admin"),
+    ".read": expression(r"(?i)true"),
+    ".write": expression(r"(?i)true"),
+    "perm_type": expression(r"anyone"),
+    "read_only": expression(r"(?i)false"),
     "policyarn": expression(r"(?i).{0,100}(?:Administrator|Power ?User|Full)Access"),
 }
 """Settings, without case, and the values by which what they are of is open to others or somebody gets every right."""
 
+RIGHTS = words(
+    "is_superuser issuperuser superuser is_staff is_admin isadmin admin access_level role permission groupname "
+    "policyarn clusterrole"
+)
+"""Settings of these by which somebody gets every right."""
+ENDED = {
+    **dict.fromkeys(
+        words("archived blocked trashed disabled suspended deactivated banned revoked"), expression(r"(?i)true")
+    ),
+    **dict.fromkeys(words("active enabled accountenabled"), expression(r"(?i)false")),
+    **dict.fromkeys(words("replicas desiredcount desiredcapacity maxsize min_size desired_count"), expression(r"0")),
+    "state": expression(r"(?i)closed|disabled|suspended|stopped"),
+    "status": expression(r"(?i)closed|disabled|suspended|inactive|deactivated|archived"),
+}
+"""Settings, in small letters, and the values by which what they are of is at an end for others."""
+UNPROTECTED = {
+    "deletionprotection": expression(r"(?i)false"),
+    "deletionprotectionenabled": expression(r"(?i)false"),
+    "backupretentionperiod": expression(r"0"),
+    "enablelogfilevalidation": expression(r"(?i)false"),
+    "mfadelete": expression(r"(?i)disabled"),
+    "versioningconfiguration": expression(r"(?i)suspended"),
+    **dict.fromkeys(
+        words("multi_factor two_factor_enabled mfaenabled mfa_enabled two_factor_requirement"), expression(r"(?i)false")
+    ),
+}
+"""Settings, in small letters, and the values by which what they are of is no longer protected or kept."""
+GUARDS = expression(
+    r"(?i)(?:stop|disable|suspend)_?(?:logging|alarm_?actions|guard\w{0,10}|security_?hub|key_?rotation|mfa\w{0,10})"
+)
+"""Methods by which a service no longer records or guards what it has."""
+ENDING = expression(
+    r"(?i)/(?:deactivate|suspend|archive|terminate|revoke|purge|wipe|reset_factors|disable|unpublish)/?$"
+)
+"""Parts of addresses at which something of others is ended."""
+GROUPS = expression(r"(?i)(?:cn=)?(?:(?:domain|enterprise|schema) admins|administrators|superusers)(?:,.{0,200})?")
+"""Groups of which the members have every right."""
 ANYWHERE = words("source_ranges sourceranges is_superuser issuperuser")
 """Settings of these that open something, whichever library gets them."""
 PASSWORDS = expression(r"(?i)(?:user|new|temporary|admin)?_?(?:password|passwd|unicodepwd)|unicodepwd")
@@ -76,33 +128,88 @@ ORDERS = words("create place submit open")
 
 
 def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str, Value], place: Place) -> None:
-    """Note what an act that sends something elsewhere, or changes something there, deletes or opens."""
+    """Note what an act that sends something elsewhere, or changes something there, deletes, ends or opens."""
     urls = [*act.get("url").texts, *(known for one in args[:2] for known in one.texts)]
-    address = next((found for one in urls if (found := ADDRESS.match(one)) is not None), None)
-    if act.kind != "configure" and (address is None or HOLE in address["host"] or LOCAL.match(address["host"])):
-        return
-    if address is not None and address["path"] and _method(act.name, args, named) in DELETES:
-        known = address["path"].replace(HOLE, "…").lstrip("/")
-        below = args[0].text.replace(HOLE, "…") if args and "://" not in args[0].text else ""
-        if below and not known.endswith(below):
-            known = f"{known.rstrip('/')}/{below.lstrip('/')}"
-        trail.add("destroy", act.name, {"name": text(known), "at": text(address["host"])}, place, act.labels)
-    asks = act.kind == "send" and _method(act.name, args, named) not in ("get", "head")
-    if asks and address is not None and MONEY.search(address["path"] or "") is not None:
-        fields = {"target": text(f"{address['host']}{address['path']}".replace(HOLE, "…")), "at": text("payments")}
-        trail.add("configure", act.name, fields, place, act.labels)
-    opened = next(opens([*args, *named.values()], named), "")
-    if act.kind == "configure" and _sets_password(act.name, [*args, *named.values()], named):
-        act.fields["password"] = text("yes")
-    if not opened and act.kind == "configure" and PUBLISHES.search(act.name):
-        opened = "public"
-    if not opened:
-        return
+    address = _address(act, urls)
     if act.kind == "configure":
-        act.fields["opens"] = text(opened)
+        _note_settings(act, args, named)
     elif address is not None:
-        fields = {"at": text(address["host"]), "opens": text(opened)}
-        trail.add("configure", act.name, fields, place, act.labels)
+        _note_request(trail, act, address, args, named, place)
+
+
+def _address(act: Act, urls: Sequence[str]) -> Mapping[str, str] | None:
+    """Return the host and the path that something is asked at; None for this machine, and where neither is known."""
+    found = next((match for one in urls if (match := ADDRESS.match(one)) is not None), None)
+    if found is None or HOLE in found["host"]:
+        return _of_environment(act, urls)
+    return None if LOCAL.match(found["host"]) else {"host": found["host"], "path": found["path"] or ""}
+
+
+def _note_request(
+    trail: Trail,
+    act: Act,
+    address: Mapping[str, str],
+    args: Sequence[Value],
+    named: Mapping[str, Value],
+    place: Place,
+) -> None:
+    """Note what a request deletes, ends, pays or opens."""
+    host, path, values = address["host"], address["path"], [*args, *named.values()]
+    whole = text(f"{host}{path}".replace(HOLE, "…"))
+    method = _method(act.name, args, named)
+
+    def note(kind: str, **fields: str | Value) -> None:
+        made = {name: text(one) if isinstance(one, str) else one for name, one in fields.items()}
+        trail.add(kind, act.name, made, place, act.labels)
+
+    if asked := next(_mutations(values), ""):
+        note("destroy", name=asked, at=host)
+    if path and method in DELETES:
+        note("destroy", name=path.replace(HOLE, "…").lstrip("/"), at=host)
+    if act.kind == "send" and method not in ("get", "head"):
+        if MONEY.search(path) is not None:
+            note("configure", target=whole, at="payments")
+        if ENDING.search(path) is not None:
+            note("configure", target=whole, at="the cloud", ends="yes")
+        if ended := next(settings_in(values, named, ENDED), ""):
+            note("configure", target=host, at="the cloud", ends=ended)
+    if opened := next(opens(values, named), ""):
+        note("configure", at=host, opens=opened)
+
+
+def _note_settings(act: Act, args: Sequence[Value], named: Mapping[str, Value]) -> None:
+    """Note the settings that a method of a service gets by which something is opened, at an end or unguarded."""
+    values = [*args, *named.values()]
+    opened = next(opens(values, named), "")
+    if not opened and (group := next((one.text for one in args if GROUPS.fullmatch(one.text)), "")):
+        opened = f"role: {group}"
+    if not opened and PUBLISHES.search(act.name):
+        opened = "public"
+    if opened:
+        act.fields["opens"] = text(opened)
+    if _sets_password(act.name, values, named):
+        act.fields["password"] = text("yes")
+    if ended := next(settings_in(values, named, ENDED), ""):
+        act.fields["ends"] = text(ended)
+    last = act.name.removesuffix("()").rpartition(".")[2].removesuffix("Command")
+    if (left := next(settings_in(values, named, UNPROTECTED), "")) or GUARDS.fullmatch(last):
+        act.fields["unguards"] = text(left or last)
+
+
+def _of_environment(act: Act, urls: Sequence[str]) -> Mapping[str, str] | None:
+    """Return the parts of an address that whoever starts the program gives the beginning of; None for any other."""
+    given = next((label for label in sorted(act.get("url").labels) if label.startswith(VALUE_OF)), "")
+    found = next((match for one in urls if (match := BELOW_GIVEN.match(one)) is not None), None)
+    if not given or found is None:
+        return None
+    return {"host": f"the address in {given[len(VALUE_OF) :]}", "path": found["path"]}
+
+
+def _mutations(values: Sequence[Value]) -> Iterator[str]:
+    """Yield the mutations of GraphQL among what a call is given that delete something."""
+    for known in texts_of(Value(items=list(values)), 4):
+        if (found := MUTATION.search(known)) is not None:
+            yield found["name"]
 
 
 def connected_to(trail: Trail, function: str) -> Value:
@@ -114,15 +221,20 @@ def connected_to(trail: Trail, function: str) -> Value:
     return next((one for one in host.items if one.texts), UNKNOWN) if host.items else host
 
 
-def opened_to(key: str, value: Value) -> str:
-    """Return a setting and its value, where that opens what the setting is of; '' where not."""
-    wanted = OPENED.get(key.lower())
+def opened_to(key: str, value: Value, of: Mapping[str, Pattern[str]] = OPENED) -> str:
+    """Return a setting and its value, where that is one of those that count; '' where not."""
+    wanted = of.get(key.lower())
     said = [known for one in (value, *(value.items or ())) for known in _said(one)] if wanted is not None else []
     return (
         f"{key}: {BOOLEANS.get(said[0], said[0]) if said else ''}"
         if wanted is not None and any(map(wanted.fullmatch, said))
         else ""
     )
+
+
+def gives_rights(opened: str) -> bool:
+    """Return whether a setting, as `opened_to` says it, gives somebody every right."""
+    return opened.partition(":")[0].lower().replace("-", "") in RIGHTS
 
 
 BOOLEANS = {"True": "true", "False": "false"}
@@ -181,10 +293,22 @@ def note_verb(
     elif opened := [one for one in opens([*args, *named.values()], named) if one.partition(":")[0].lower() in ANYWHERE]:
         fields = {"at": text("the cloud"), "opens": text(opened[0])}
         trail.add("configure", called.name, fields, place, called.labels)
+    elif _deletes([part.lower() for part in parts]) and not last[:1].isupper() and _has_key(trail, library):
+        fields = {"what": args[0] if args else UNKNOWN, "on": called.owner or UNKNOWN}
+        trail.add("destroy", called.name, fields, place, called.labels)
+    elif parts[0].lower() in MOVES_MONEY and _is_patched(trail, library):
+        trail.add("configure", called.name, {"at": text("the cloud")}, place, called.labels)
     elif parts[0].lower() in MOVES_MONEY or _trades([part.lower() for part in parts], library, trail):
         trail.add("configure", called.name, {"at": text("payments")}, place, called.labels)
-    elif not {parts[0].lower(), parts[-1].lower()}.isdisjoint(ENDS):
-        trail.add("configure", called.name, {"at": text("the cloud")}, place, called.labels)
+    elif not last[:1].isupper() and not {parts[0].lower(), parts[-1].lower()}.isdisjoint(ENDS):
+        ended = {"at": text("the cloud"), "ends": text(last)}
+        trail.add("configure", called.name, ended, place, called.labels)
+
+
+def _is_patched(trail: Trail, library: str) -> bool:
+    """Return whether a test replaces something in a package, of which only a name says what it does."""
+    targets = (act.get("target").text for act in trail.acts if act.kind == "database" and act.name.endswith(".patch"))
+    return any(target.startswith(f"{library}.") for target in targets)
 
 
 def _trades(parts: Sequence[str], library: str, trail: Trail) -> bool:
@@ -193,8 +317,21 @@ def _trades(parts: Sequence[str], library: str, trail: Trail) -> bool:
         return False
     if not TRADES.isdisjoint(parts):
         return parts[0] not in ("fetch", "get", "list", "cancel", "is", "on")
+    return parts[0] in ORDERS and _has_key(trail, library)
+
+
+def _deletes(parts: Sequence[str]) -> bool:
+    """Return whether the verb of a name says that something is deleted: `delete`, `batch_delete`, `bulkRemoveUsers`."""
+    return parts[0] in DELETING or (parts[0] in BY_MANY and len(parts) > 1 and parts[1] in DELETING)
+
+
+BY_MANY = words("batch bulk mass async begin")
+
+
+def _has_key(trail: Trail, library: str) -> bool:
+    """Return whether a library was handed a secret, as clients of services are."""
     keys = (act for act in trail.acts if act.kind == "hand" and act.get("to").text == library)
-    return parts[0] in ORDERS and any(not act.get("data").unknown or act.get("data").labels for act in keys)
+    return any(not act.get("data").unknown or act.get("data").labels for act in keys)
 
 
 def _sets_password(name: str, values: Sequence[Value], named: Mapping[str, Value]) -> bool:
@@ -217,13 +354,20 @@ def _method(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> str
 
 def opens(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[str]:
     """Yield settings by which something is opened to others, or somebody is given every right."""
+    return settings_in(values, named, OPENED)
+
+
+def settings_in(
+    values: Sequence[Value], named: Mapping[str, Value], wanted: Mapping[str, Pattern[str]]
+) -> Iterator[str]:
+    """Yield the settings among what a call is given, however deep, that have one of their wanted values."""
     level = [dict(named), *(one.fields for one in values if one.fields)]
     inside = list(values)
     for _ in range(DEEPEST):
         for fields in level:
             for key, value in fields.items():
-                if opened := opened_to(key, value):
-                    yield opened
+                if found := opened_to(key, value, wanted):
+                    yield found
         inside = [part for one in inside for part in (*(one.items or ()), *(one.fields or {}).values())]
         if not inside or len(inside) > MOST_LOOKED_AT:
             return
@@ -231,4 +375,4 @@ def opens(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[str]:
 
 
 def _said(value: Value) -> tuple[str, ...]:
-    return value.texts or ((value.name,) if value.name else ())
+    return value.texts or ((value.name,) if value.name else (str(value.number),) if value.number is not None else ())

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.acts import REPEATED
+from runner.risk.model.acts import LOCAL_SERVICE, REPEATED
 from runner.risk.model.standing import is_relative
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, is_absent, labels_of, text
-from runner.risk.recipes.sql import DataChange, Effect, changes, is_of_one
+from runner.risk.recipes.sql import DataChange, Effect, changes, is_of_one, settings
 from runner.risk.trace.everything import lists_all, note_all
 from runner.risk.trace.files import IN_A_FILE, IN_MEMORY, MEMORY, is_temporary
+from runner.risk.trace.remote import gives_rights, opens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,8 @@ READS_FILE = expression(
 )
 """Parts of statements that name a file, which the database reads or writes."""
 OWN = frozenset({IN_MEMORY})
+AT_HOME = expression(r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|localstack|minio)(?=[:/]|\Z)")
+"""Addresses of a service that stands in the place of a cloud, on this machine."""
 KINDS = ("client", "dialect", "type")
 PLACES = ("storage", "filename", "connection", "database", "url", "dbName")
 """Settings of a database that say of what kind it is and where."""
@@ -59,6 +62,8 @@ def done(trail: Trail, act: Act) -> frozenset[str]:
                 act.fields["effect"] = text(Effect.DELETES.name)  # rows that are destroyed by a condition
             trail.budget.spend(sum(map(len, act.get("sql").texts)) >> 6)
             note_statements(trail, act)
+            note_rights(act)
+            note_pipeline(act)
             note_files(trail, act)
             note_unbounded(act)
             note_one(act)
@@ -100,6 +105,25 @@ def note_statements(trail: Trail, act: Act) -> None:
         note_statement(act)
 
 
+def note_rights(act: Act) -> None:
+    """Note that rows which are changed say from then on that somebody has every right."""
+    values = act.get("values").items or ()
+    given = [one.text or one.name for one in ((values[0].items or values) if len(values) == 1 else values)]
+    written = [settings(known, given) for known in act.get("sql").texts]
+    sets = [Value(fields={name: text(value) for name, value in one.items()}) for one in written if one]
+    opened = next((one for one in opens([act.get("sets"), *sets], {}) if gives_rights(one)), "")
+    if opened:
+        act.fields["opens"] = text(opened)
+
+
+def note_pipeline(act: Act) -> None:
+    """Note that the last stage of a pipeline of MongoDB puts what it finds in the place of a collection."""
+    stages = act.get("pipeline").items or ()
+    if stages and stages[-1].fields and "$out" in stages[-1].fields:
+        act.fields["replaces"] = text("yes")
+        act.fields["table-name"] = stages[-1].fields["$out"]
+
+
 BUILT = expression(r"\.(delete|update)\(\)")
 """Where a statement begins that SQLAlchemy puts together."""
 OF_ROWS = expression(r"(\w{1,60})\.objects\b")
@@ -129,6 +153,8 @@ def database(act: Act) -> frozenset[str]:
     """Return the label of a database that the program makes for itself alone, in memory or in a temporary folder."""
     if act.get("dry").name == "True":
         return OWN
+    if "endpoint" in act.fields:
+        return frozenset({LOCAL_SERVICE}) if AT_HOME.match(act.get("endpoint").exact or "") else NO_LABELS
     if act.name.endswith(("Mock", ".patch", ".patch.object")):
         return OWN if act.get("wraps").unknown else NO_LABELS
     given = act.get("at").items or []

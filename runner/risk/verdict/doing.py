@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
 from runner.model.verdict import Verb
-from runner.risk.model.acts import CONTAINER, OF_PLACES, ON_MACHINE, PICKED, TEST_ROWS, VALUE_OF, Source
+from runner.risk.model.acts import CONTAINER, NOT_REACHED, OF_PLACES, ON_MACHINE, PICKED, TEST_ROWS, VALUE_OF, Source
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, is_absent, labels_of
 from runner.risk.trace.files import IN_MEMORY
+from runner.risk.trace.remote import gives_rights
 from runner.risk.trace.shown import secrets
 from runner.risk.trace.things import package_of
 from runner.risk.verdict import files
@@ -35,7 +36,7 @@ from runner.risk.verdict.naming import (
 )
 from runner.risk.verdict.programs import LONGEST_COMMAND, commands, containers, named_program
 from runner.risk.verdict.sentence import NOT_KNOWN
-from runner.risk.verdict.things import changes_by_call, place_of
+from runner.risk.verdict.things import changes_by_call, held_by, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,10 +69,13 @@ def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
         if describe is not None and (found := describe(act, targets)) is not None:
             named = found[1]
             if act.labels:
+                if NOT_REACHED in act.labels:
+                    named = named._replace(words=f"{named.words}{STAYS_AWAY}", place="", whole="")
                 named = _on_machine_named(act, _of_picked(act, named) if PICKED in act.labels else named)
             yield Doing(found[0], named, act)
 
 
+STAYS_AWAY = " (in a branch that is not taken as it stands)"
 MOCKED = "mocked"
 """The label of what a test has replaced, which does nothing."""
 
@@ -145,7 +149,7 @@ def _sends(act: Act, targets: Targets) -> Described:
     parts = act.get("data").items
     if act.name.endswith(".delete") and parts is not None and len(parts) < 2:
         return None  # only the address, which is said to be deleted
-    host, data = host_of(address), data_of((act.get("data"),))
+    host, data = host_of(address), data_of(_payload(act))
     if not address.texts and not address.fields and "()" in address.name and (of := library_of(act.name)) in SERVICES:
         return Verb.SENDS, Named(f"{data} by {quoted(of, 30)}", computed=True)
     asks = act.name.rpartition(".")[2] in ASKING and not _carries(act.get("data"))
@@ -155,6 +159,14 @@ def _sends(act: Act, targets: Targets) -> Described:
         data = path_of(act.get("path"), "file").words
     whole = f"{data} to {host.whole}{_unchecked(act)}" if host.whole else ""
     return Verb.SENDS, Named(f"{data} to {host.words}{_unchecked(act)}", host.computed, host.place, whole)
+
+
+def _payload(act: Act) -> tuple[Value, ...]:
+    """Return what is sent, without the address that it is sent to."""
+    address, data = act.get("url"), act.get("data")
+    if data.items is None or not address.texts:
+        return (data,)
+    return tuple(one for one in data.items if one.texts != address.texts)
 
 
 SERVICES = words(
@@ -230,6 +242,13 @@ def port_of(value: Value) -> str:
 def _queries(act: Act, targets: Targets) -> Described:
     if act.name.endswith(".drop") and library_of(act.name) in MONGO and "in-memory" not in act.labels:
         return Verb.DELETES, destroyed(act)
+    opens = act.get("opens").text
+    if opens and not act.get("effect").text.endswith("_ALL"):
+        held = held_by(act)
+        table = act.get("table").text or (held.name if held is not None else "")
+        return Verb.CHANGES_SYSTEM, Named(
+            f"gives somebody every right{f' in {identifier(table)}' if table else ''} ({quoted(opens)})"
+        )
     changes = act.get("changes").items or []
     library = library_of(act.name)
     if (
@@ -301,7 +320,7 @@ def _configures(act: Act, targets: Targets) -> Described:
         return Verb.CHANGES_SYSTEM, Named(f"{COSTS[where]} by {_call_of(act)}{what}{each}")
     if opens := act.get("opens").text:
         what = f" {quoted(target)}" if target.strip(HOLE) else f" by {_call_of(act)}"
-        if opens.partition(":")[0].lower().replace("-", "") in RIGHTS:
+        if gives_rights(opens):
             who = quoted(target) if target.strip(HOLE) else "somebody"
             what = "" if target.strip(HOLE) else what
             return Verb.CHANGES_SYSTEM, Named(f"gives {who} every right{what} ({quoted(opens)})")
@@ -338,8 +357,6 @@ def _call_of(act: Act) -> str:
     return identifier(f"{before[-1]}.{last}" if told else last)
 
 
-RIGHTS = words("is_superuser issuperuser access_level role permission groupname policyarn clusterrole")
-"""Settings by which somebody gets rights, in small letters."""
 OF_CALL = expression(r"[A-Za-z]\w{2,40}")
 COSTS = {"payments": "moves money", "rent": "rents machines or names, which costs money,"}
 

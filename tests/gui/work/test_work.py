@@ -137,7 +137,7 @@ class Bench:
 
     def click_tick(self, number: int) -> None:
         view = self.page.changes.view
-        box = view._delegate.box(QRectF(view.visualRect(self.page.changes.model.index(number, 0))))
+        box = view.box(number)
         QTest.mouseClick(view.viewport(), LEFT, pos=box.center().toPoint())
 
     def dialog(self, kind: type[QDialog]) -> Any:

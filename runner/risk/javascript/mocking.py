@@ -1,0 +1,104 @@
+"""Functions that a JavaScript test replaces: `sinon.stub(fs, "rm")`, `jest.spyOn(fs, "rm").mockImplementation(...)`.
+
+Such a function does nothing from there on, where the program itself proves it: it never gives it back but at its very
+end, and uses the object and the function in no other way than to call it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.model.expression import expression
+from runner.risk.model.value import UNKNOWN, Value, text
+
+if TYPE_CHECKING:
+    from runner.risk.javascript.methods import Args
+    from runner.risk.model.acts import Place
+    from runner.risk.trace.machine import Machine, Special
+
+    Named = dict[str, Value]
+
+REPLACES = expression(
+    r"(?:stub|spyOn)\(\s{0,20}(?P<object>[\w$][\w.$]{0,60})\s{0,20},\s{0,20}['\"](?P<name>\w{1,60})['\"]\s{0,20}\)"
+)
+AT_END = expression(
+    r"(?:afterEach|afterAll|after|teardown)\(\s{0,20}(?:async\s{1,9})?(?:\(\)\s{0,9}=>|function\s{0,9}\(\))\s{0,9}\{?[^{}]{0,400}?\}?\s{0,9}\)"
+    r"|[\w.$]{1,60}\.(?:restore|mockRestore|restoreAllMocks)\(\);?(?=\s{0,99}(?:\}\)?;?\s{0,99}){0,4}\Z)"
+)
+"""What runs when all is over."""
+GIVES_BACK = expression(
+    r"\b(?:restore\w*|mockRestore|mockReset|resetAllMocks|callThrough\w*|wrappedMethod|callsFake|getOriginal|requireActual|"
+    r"importActual|importOriginal|actual|eval|Function|resetModules|isolateModules|unmock|doUnmock|createSandbox|with)\b"
+    r"|\.\.\."
+)
+"""Ways to what was there before, or to another copy of it."""
+LONGEST = 200_000
+
+
+def stubbed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """sinon.stub(object, "name"): from here on it does nothing."""
+    target = _target(args)
+    if target and not machine.branches and _only_called(machine, args[1].exact or ""):
+        machine.mocked += (target,)
+    return Value(name=f"{called.name}()")
+
+
+def spied(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """jest.spyOn(object, "name"): it still does what it did, until something else is given for it."""
+    target = _target(args)
+    if not target or not _only_called(machine, args[1].exact or ""):
+        return Value(name=f"{called.name}()")
+    return Value(name=f"{called.name}()", fields={"target": text(target)})
+
+
+def given_instead(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """spy.mockImplementation(...): from here on it does something else."""
+    target = ((called.owner or UNKNOWN).fields or {}).get("target", UNKNOWN).exact
+    own = not args or args[0].function is not None or called.attribute != "mockImplementation"
+    if target and own and not machine.branches:
+        machine.mocked += (target,)
+    return None
+
+
+def _target(args: Args) -> str:
+    """Return the function that is replaced, by the name of its object; '' where that is not known."""
+    if len(args) != 2 or not args[0].name or args[0].others or not args[1].exact:
+        return ""
+    return f"{args[0].name}.{args[1].exact}".replace("()", "")
+
+
+def _only_called(machine: Machine, name: str) -> bool:
+    """Return whether a program only calls the function that it replaces, by its object, and never gives it back."""
+    code = machine.walker.written  # type: ignore[attr-defined]
+    if not name or not code or len(code) > LONGEST:
+        return False
+    code = AT_END.sub("", code)
+    found = [match for match in REPLACES.finditer(code) if match["name"] == name]
+    if GIVES_BACK.search(code) is not None or len(found) != 1:
+        return False
+    owner = re.escape(found[0]["object"])
+    first = re.escape(found[0]["object"].partition(".")[0])
+    rest = f"{code[: found[0].start()]}\n{code[found[0].end() :]}"
+    rest = re.sub(rf"(?<![\w.$]){owner}\.{name}\(|expect\(\s*{owner}\.{name}\s*\)", "", rest)
+    rest = re.sub(
+        rf"(?:const|let|var)\s+{first}\s*=|import\s+(?:\*\s+as\s+)?{first}\s+from|(?<![\w.$]){first}\.", "", rest
+    )
+    return re.search(rf"\b(?:{name}|{first})\b", re.sub(r"(['\"])[^'\"\n]{0,200}\1", "", rest)) is None
+
+
+MOCKING: dict[str, Special] = {
+    "sinon.stub": stubbed,
+    **dict.fromkeys((f"{of}.spyOn" for of in ("jest", "vi", "vitest.vi", "@jest/globals.jest")), spied),
+    **{
+        f"{of}.spyOn.{name}": given_instead
+        for of in ("jest", "vi", "vitest.vi", "@jest/globals.jest")
+        for name in (
+            "mockImplementation",
+            "mockReturnValue",
+            "mockResolvedValue",
+            "mockRejectedValue",
+            "mockReturnThis",
+        )
+    },
+}
