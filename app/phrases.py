@@ -32,7 +32,17 @@ _LONGEST = 80
 """Characters of what is said in short."""
 _END = 4096
 """Characters at the end of an error output that are looked at."""
-_NAMES_ERROR = re.compile(r"(?:Uncaught )?[A-Za-z_][A-Za-z0-9_.]{0,100}(?:Error|Exception|Interrupt)\b")
+_NAMES_ERROR = re.compile(
+    r"(?:Uncaught |Caused by: |Exception in thread \"[^\"]{1,100}\" )?"
+    r"[A-Za-z_][A-Za-z0-9_.]{0,100}(?:Error|Exception|Interrupt)\b"
+)
+_COMPILER = re.compile(
+    r"[A-Za-z0-9_./-]{1,200}\.(?:go|java|rs):[0-9]|error(?:\[E[0-9]{1,8}\])?: (?!aborting|compilation)"
+    r"|panic: |fatal error: "
+)
+"""How the line of a compiler begins that names an error, and that of Go before it says what each goroutine did."""
+_BESIDES = re.compile(r"at |Node.js v|note: |\.\.\. [0-9]+ more|For more information about ")
+"""Of a runtime or a compiler, beside its error."""
 PASSED = {"low-risk": tr("as LOW risk"), TRUST_RULE: tr("because you trusted the agent")}
 """Why a request passed without asking, by the names that Assent itself gives as a rule."""
 NO_REASON = "Denied by a person."
@@ -374,12 +384,14 @@ def ended(result: Result) -> str:
 def error_line(stderr: str) -> str:
     """Return the line of an error output that says what went wrong; empty where there is none.
 
-    That is the last that names an error; else the last at all, but for the place in the code and Node's version.
+    That is the first of a compiler, else the last that names an error; else the last at all, but for the place in the
+    code, notes and Node's version.
     """
     lines = [line.strip() for line in stderr[-_END:].splitlines() if line.strip()]
+    first = [line for line in lines if _COMPILER.match(line)][:1]
     named = [line for line in lines if _NAMES_ERROR.match(line)]
-    rest = [line for line in lines if not line.startswith(("at ", "Node.js v"))]
-    return short((named or rest or lines or [""])[-1])
+    rest = [line for line in lines if not _BESIDES.match(line)]
+    return short((first or named or rest or lines or [""])[-1])
 
 
 def short(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import fcntl
 import functools
 import os
 import subprocess
@@ -25,6 +26,7 @@ from runner.sandbox.gvisor.engine_feeds import EngineFeeds
 from runner.sandbox.images.build import Builder, ImageState
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.images.rootfs import RootfsSource, source
+from runner.system.private_folder import make_folder
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
@@ -124,18 +126,29 @@ def _running() -> tuple[str, str]:
 @functools.cache
 def fill(at: str, images: tuple[str, ...] = IMAGES) -> None:
     """Give the engine there the images that it does not have."""
-    maker = builder(at)
+    build(builder(at), images)
+
+
+def build(maker: Builder, images: tuple[str, ...]) -> None:
+    """Build the images that are missing; what another process builds at the same time is waited for, and then kept."""
 
     async def one(name: str) -> None:
-        if await maker.state(recipe(name)) is not ImageState.READY:
-            async with aclosing(maker.build(recipe(name))) as steps:
+        wanted = recipe(name)
+        if await maker.state(wanted) is ImageState.READY:
+            return
+        make_folder(KEPT)
+        with (KEPT / f"{name}.lock").open("w") as lock:
+            await asyncio.to_thread(fcntl.flock, lock, fcntl.LOCK_EX)
+            if await maker.state(wanted) is ImageState.READY:
+                return
+            async with aclosing(maker.build(wanted)) as steps:
                 async for _ in steps:
                     pass
 
-    async def body() -> None:
+    async def all_of_them() -> None:
         await asyncio.gather(*map(one, images))
 
-    asyncio.run(body())
+    asyncio.run(all_of_them())
 
 
 def _clear_away() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import os
 import shutil
 import subprocess
 import tempfile
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -19,10 +17,10 @@ from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.container.trial import SINCE
 from runner.sandbox.gvisor.engine import DirectEngine
 from runner.sandbox.gvisor.program import is_old, is_recent, located, version_of
-from runner.sandbox.images.build import Builder, ImageState
+from runner.sandbox.images.build import Builder
 from runner.sandbox.images.folder_store import FolderStore
-from runner.sandbox.images.recipe import recipe
-from tests.container_engine import IMAGES, KEPT, root_file_systems
+from tests import container_engine
+from tests.container_engine import IMAGES, KEPT
 
 OWN = KEPT.parent / "runsc"
 """Where `packaging/engine.sh` puts it."""
@@ -57,19 +55,10 @@ def old_program() -> Path:
 
 
 @functools.cache
-def images() -> FolderStore:
-    """Those that tests need, in a folder that stays for the next time."""
+def images(names: tuple[str, ...] = IMAGES) -> FolderStore:
+    """Return the folder with the images, in which those are that it did not have. It stays for the next time."""
     store = FolderStore(KEPT / "folders")
-    maker = Builder(store, root_file_systems(), KEPT)
-
-    async def body() -> None:
-        for one in map(recipe, IMAGES):
-            if await maker.state(one) is not ImageState.READY:
-                async with aclosing(maker.build(one)) as steps:
-                    async for _ in steps:
-                        pass
-
-    asyncio.run(body())
+    container_engine.build(Builder(store, container_engine.root_file_systems(), KEPT), names)
     return store
 
 

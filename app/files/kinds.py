@@ -11,7 +11,6 @@ VECTORS = (".svg",)
 PAGES = (".md", ".markdown")
 JSON = (".json", ".geojson", ".ipynb")
 LANGUAGES = {ending: language.value for language, support in SUPPORTED.items() for ending in support.endings}
-LANGUAGES |= {".ts": "javascript"}
 TEXTS = (".txt", ".md", ".log", ".html", ".xml", ".svg", ".yaml", ".yml", ".toml", ".ini", ".css", ".sql", ".jsonl")
 
 

@@ -269,8 +269,9 @@ def _doctor(arguments: argparse.Namespace, places: Places) -> int:
     from runner.commands.check import State
     from runner.commands.doctor import examine
     from runner.settings.loading import load
+    from runner.settings.package_languages import with_languages
 
-    checks = asyncio.run(examine(places, load(places, os.environ)))
+    checks = asyncio.run(examine(places, with_languages(load(places, os.environ))))
     if arguments.json:
         print(json.dumps([asdict(check) for check in checks], indent=2, ensure_ascii=False))
     else:

@@ -10,7 +10,7 @@ from runner.commands.check import Check, State
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
 from runner.sandbox.container.own_profiles import APPARMOR
-from runner.sandbox.seccomp.own import PROFILE, WIDENED, check
+from runner.sandbox.seccomp.own import PROFILE, STOPPED, WIDENED, check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,6 @@ OTHERS = (
     "itself, nor in sandboxes that others promise."
 )
 SELINUX = "What SELinux adds is the engine's own, and Assent changes nothing about it."
-STOPPED = "Nothing is run in the local sandbox and in Docker until it does."
 SHOWN = 16
 """Digits of a SHA-256; a request's details have all."""
 

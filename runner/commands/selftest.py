@@ -33,6 +33,7 @@ from runner.model.language_support import LANGUAGES, OWN
 from runner.model.request import Isolation, Language, Request, Tool
 from runner.model.submission import Submission
 from runner.sandbox import available
+from runner.sandbox.seccomp.own import STOPPED, check
 from runner.sandbox.self_check import self_check
 from runner.settings.declared import PREFIX
 from runner.settings.loading import load
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.sandbox.contract import Readiness, Sandbox
     from runner.sandbox.self_check import PromiseCheck
+    from runner.settings.loading import Settings
 
 KEYRINGS = ("keyring.backends.SecretService", "keyring.backends.kwallet", "keyring.backends.libsecret")
 ASK_ALWAYS = {"ASSENT_AUTO_APPROVE_LOW": "false", "ASSENT_PORT": "0"}
@@ -138,6 +140,26 @@ def _steps(carried: tuple[Step, ...], home: Path) -> Iterator[SelfCheck]:
         yield from _path(home)
     except Exception as error:
         yield SelfCheck("sandboxes", _raised(error))
+    try:
+        yield from _profiles(load(Places.standard(), os.environ).settings)
+    except Exception as error:
+        yield SelfCheck("profiles", _raised(error))
+
+
+def _profiles(settings: Settings) -> Iterator[SelfCheck]:
+    """Yield whether the profiles that this account's settings name count. The steps above run without them."""
+    if path := settings.seccomp_profile:
+        name = "seccomp profile of the settings"
+        try:
+            checked = check(Path(os.path.expanduser(path)), settings.seccomp_allows)
+        except KnownError as error:
+            yield SelfCheck(name, f"{error.what} {STOPPED}")
+        else:
+            words = f"{checked.name} counts, in the local sandbox and in Docker. It says nothing in gVisor."
+            yield SelfCheck(name, words=words)
+    if profile := settings.apparmor_profile:
+        words = f"{profile}, in Docker alone. `assent doctor` says whether the engine has AppArmor."
+        yield SelfCheck("AppArmor profile of the settings", words=words, skipped=True)
 
 
 def _title(kind: Isolation) -> str:
@@ -164,7 +186,8 @@ def _path(home: Path) -> Iterator[SelfCheck]:
 async def _sandboxes(places: Places) -> list[tuple[Isolation, Readiness]]:
     """Return what each kind of sandbox says of itself; without bubblewrap there are plain processes in its place."""
     given = _named(os.environ)
-    settings = load(places, given).settings
+    # All that are there are tried, those as well that are off until somebody adds them.
+    settings = load(places, {**given, "SANDBOX_SUPPORTED_LANGUAGES": ",".join(OWN)}).settings
     there = available.sandboxes(settings, places)
     checked = [(sandbox, await sandbox.check()) for sandbox in there]
     found = [(sandbox.isolation, ready) for sandbox, ready in checked]  # certain only after the check

@@ -109,8 +109,8 @@ LANGUAGES = {
     Language.JAVASCRIPT: LanguageSupport(
         title="JavaScript",
         suffix="js",
-        endings=(".js", ".mjs", ".cjs"),
-        also=(".jsx", ".ts", ".tsx", ".mts", ".cts"),
+        endings=(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"),
+        also=(".jsx", ".tsx"),
         programs=("node",),
         package="nodejs",
         sample=("console.log(6 * 7)\n", "42"),
@@ -146,9 +146,10 @@ LANGUAGES = {
             root=("env", "GOROOT"),
             # In a folder with nothing else, so that no file of the workspace decides how it is compiled: as a module of
             # its own, which imports nothing by a path outside of it. Without C: that would be compiled with whatever
-            # options the code names.
+            # options the code names. Without a home, where Go counts its calls.
             start="""
 (cp -- "$2" "$3/main.go" && cd -- "$3" || exit
+export HOME=/nonexistent
 export CGO_ENABLED=0 GO111MODULE=on GOENV=off GOFLAGS= GOPATH="$3/path" GOPROXY=off GOTOOLCHAIN=local GOWORK=off
 export GOCACHE="${CACHE:-$3/cache}"
 printf %s "$EPOCHSECONDS" >trimmed

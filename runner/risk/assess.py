@@ -163,10 +163,13 @@ class Classifier:
 
 def _of_language(code: str) -> Iterator[Finding]:
     """Yield that code is TypeScript, where it is."""
+    from runner.risk.javascript.erased import is_javascript, without_types
     from runner.risk.javascript.syntax import is_typescript
 
     if is_typescript(code):
-        reason = "This is TypeScript, which only Node.js 22.18 or later runs; an earlier one stops at once."
+        reason = "This is TypeScript. Its types are taken out before it runs."
+        if not is_javascript(without_types(code)):
+            reason = "This is TypeScript with more than types, such as decorators or namespaces. Node.js cannot run it."
         yield Finding("request.typescript", Level.LOW, Capability.STARTS_PROCESSES, WHOLE, "", reason, "")
 
 

@@ -25,7 +25,7 @@ from runner.settings.declared import PREFIX
 from runner.settings.loading import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from runner.identity.secrets import Secrets
     from runner.sandbox.contract import Sandbox
@@ -39,16 +39,21 @@ OWN_IMAGES = {language: f"assent-{language.value}:1" for language in Language}
 """Assent's own, for languages of its own."""
 
 
-def sandboxes(settings: Settings, places: Places, secrets: Secrets | None = None) -> tuple[Sandbox, ...]:
+def sandboxes(
+    settings: Settings,
+    places: Places,
+    secrets: Secrets | None = None,
+    present: Callable[[], Settings] | None = None,
+) -> tuple[Sandbox, ...]:
     """Return all possible sandboxes; none is examined yet, so this costs nothing.
 
     E2B, and what installed packages bring, are among them only where the settings name them. `secrets` may have the
-    key of E2B; without them it is looked for.
+    key of E2B; without them it is looked for. `present` returns the settings of each moment, where they may change.
     """
     named, profiles = images(settings), own_profiles(settings)
     return (
         *_promised(settings, places, secrets),
-        local_sandbox(settings, profiles),
+        local_sandbox(settings, profiles, present),
         ContainerSandbox(Isolation.DOCKER, named, finder(settings.docker_context), profiles=profiles),
         ContainerSandbox(Isolation.GVISOR_DIRECT, named, DirectEngine(), own=True, profiles=profiles),
         ContainerSandbox(Isolation.GVISOR, named, finder(settings.docker_context), profiles=profiles),
@@ -87,11 +92,17 @@ def e2b_sandbox(settings: Settings, places: Places, secrets: Secrets | None = No
     return E2BSandbox(service, spent)
 
 
-def local_sandbox(settings: Settings, profiles: OwnProfiles) -> LocalSandbox:
+def local_sandbox(
+    settings: Settings, profiles: OwnProfiles, present: Callable[[], Settings] | None = None
+) -> LocalSandbox:
     """Return the one that needs no engine, with the interpreters and profiles that the settings name."""
-    own = profiles.seccomp
-    wanted = [one for one in Language if one.value in settings.languages]
-    return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash, profile=own, languages=wanted)
+
+    def languages() -> list[Language]:
+        on = (settings if present is None else present()).languages
+        return [one for one in Language if one.value in on]
+
+    own, python, node, bash = profiles.seccomp, settings.python, settings.node, settings.bash
+    return LocalSandbox(python=python, node=node, bash=bash, profile=own, languages=languages)
 
 
 def own_profiles(settings: Settings) -> OwnProfiles:

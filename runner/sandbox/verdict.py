@@ -17,19 +17,28 @@ if TYPE_CHECKING:
     from runner.sandbox.output import Transcript
     from runner.sandbox.report import Report
 
-TAIL = 4096
-"""Characters of stderr in which a runtime's last words are looked for."""
+TAIL = 16384
+"""Characters of stderr in which a runtime's last words are looked for. Go says what every goroutine did after them."""
 MEMORY_WORDS = (
     "JavaScript heap out of memory",
     "Array buffer allocation failed",
     "Cannot allocate memory",
     "cannot allocate",
     "std::bad_alloc",
+    "fatal error: runtime: out of memory",  # Go
+    "memory allocation of ",  # Rust
+    "OutOfMemoryError: Java heap space",
+    "OutOfMemoryError: GC overhead limit exceeded",
+    "There is insufficient memory for the Java Runtime Environment",
 )
-DISK_WORDS = ("No space left on device", "ENOSPC", "File too large", "EFBIG", "File size limit exceeded")
+DISK_WORDS = (
+    *("No space left on device", "ENOSPC", "File too large", "EFBIG", "File size limit exceeded"),
+    *("no space left on device", "file too large"),  # Go
+)
 NO_MORE_PROCESSES = re.compile(
     r"can't start new thread|fork: (?:retry: )?Resource temporarily unavailable"  # Python's threads, Bash
-    r"|spawn .{0,200}EAGAIN|fork.{0,200}\[Errno 11\]",  # Node, Python's processes
+    r"|spawn .{0,200}EAGAIN|fork.{0,200}\[Errno 11\]"  # Node, Python's processes
+    r"|failed to create new OS thread|failed to spawn thread|unable to create native thread",  # Go, Rust, Java
     re.DOTALL,
 )
 KILLED_STATUS = 128 + 9

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.engine.rehearsal.trials import LIMITS, TYPESCRIPT
+from runner.engine.rehearsal.trials import LIMITS
+from runner.engine.shared.typescript import TYPESCRIPT
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk import tried

@@ -82,4 +82,4 @@ def test_the_whole_doctor_has_it_and_says_why_nothing_is_run(
     for name in ("Seccomp profile", "Local sandbox"):
         assert "not JSON" in found[name].what
         assert found[name].fix == "Correct the profile, or take it out of the settings."
-    assert "Nothing is run" in found["Seccomp profile"].what
+        assert "Nothing is run in the local sandbox and in Docker until it does." in found[name].what

@@ -62,6 +62,8 @@ class Lab:
         self.kind = kind
         self.sandbox = sandbox
         self.readings: list[Usage] = []
+        self.built: set[Language] = set()
+        """Languages whose images were made sure of since the sandbox was examined at first."""
 
     def lacks(self, what: str) -> bool:
         """Whether this is one of the known differences."""

@@ -59,6 +59,12 @@ def test_both_kinds_of_javascript_modules(lab: Lab) -> None:
 
 
 @alike
+def test_characters_are_those_of_unicode(lab: Lab) -> None:
+    assert lab.run("x=äö; echo ${#x}", SHELL).stdout == "2\n"
+    assert lab.run("import locale\nprint(locale.setlocale(locale.LC_ALL, ''))").stdout == "C.UTF-8\n"
+
+
+@alike
 def test_binary_output_and_split_characters(lab: Lab) -> None:
     code = "import os, sys\nsys.stdout.buffer.write(bytes(range(256)) * 4)\nos.write(2, b'\\xff\\x00\\x1e\\x1fassent')"
     result = lab.run(code)

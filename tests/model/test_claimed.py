@@ -48,9 +48,14 @@ def test_one_that_denies_nothing_is_not(title: str, code: str) -> None:
     assert said(title, Language.SHELL, code) == ""
 
 
-def test_typescript_is_said_before_an_old_node_stops_at_it() -> None:
+def test_typescript_is_said_and_whether_it_can_run() -> None:
     code = "interface A { x: number }\nconst a: A = { x: 1 };\nconsole.log(a.x);\n"
     found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.JAVASCRIPT, code)).findings
-    assert [one.id for one in found] == ["request.typescript"]
+    assert [(one.id, one.reason) for one in found] == [
+        ("request.typescript", "This is TypeScript. Its types are taken out before it runs.")
+    ]
+    for more in ("namespace N { export const a = 1 }\n", "@d class A { x: number = 1 }\n"):
+        found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.JAVASCRIPT, more)).findings
+        assert any("Node.js cannot run it" in one.reason for one in found)
     plain = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.JAVASCRIPT, "console.log(1);\n"))
     assert plain.findings == ()

@@ -257,3 +257,48 @@ def test_a_command_that_gets_more_later_is_not_said_to_be_known() -> None:
     found = read("rust", body)
     assert "interactive" not in found.verdict.sentence and found.unread is not None
     assert any(one.startswith("Runs a command that is worked out at run time") for one in found.unread), found.unread
+
+
+@pytest.mark.parametrize(
+    ("language", "imports", "body"),
+    [
+        (
+            "go",
+            '"os"; "path/filepath"',
+            'home, _ := os.UserHomeDir()\n\tos.RemoveAll(filepath.Join(home, "Documents"))',
+        ),
+        ("go", '"os"', 'os.RemoveAll(os.Getenv("HOME") + "/Documents")'),
+        (
+            "rust",
+            "use std::env;",
+            'let it = env::var("HOME").unwrap();\nstd::fs::remove_dir_all(it + "/Documents");',
+        ),
+        ("java", "import java.nio.file.*;", 'Files.delete(Path.of(System.getProperty("user.home"), "Documents"));'),
+    ],
+)
+def test_the_home_folder_is_known_however_it_is_asked_for(language: str, imports: str, body: str) -> None:
+    found = read(language, body, imports)
+    assert found.level >= Level.HIGH and "~/Documents" in found.verdict.sentence, found.verdict.sentence
+
+
+def test_the_first_of_several_things_that_a_call_gives_is_followed_and_no_other() -> None:
+    found = read("go", "_, other := os.UserHomeDir()\n\tos.RemoveAll(other)", '"os"')
+    assert "home" not in found.verdict.sentence
+
+
+def test_a_conversion_and_a_function_without_a_name_are_no_functions_that_are_not_known() -> None:
+    found = read("go", 'fmt.Println([]byte("x"), map[string]int(nil))\n\tgo func() { fmt.Println(1) }()', '"fmt"')
+    assert "?" not in found.verdict.sentence and found.unread is not None and len(found.unread) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "body"),
+    [
+        ("go", 'os.Getenv("AWS_SECRET_ACCESS_KEY")'),
+        ("rust", 'std::env::var("AWS_SECRET_ACCESS_KEY");'),
+        ("java", 'System.getenv("AWS_SECRET_ACCESS_KEY");'),
+    ],
+)
+def test_a_secret_of_the_environment_is_among_what_it_can_touch(language: str, body: str) -> None:
+    found = read(language, body, '"os"' if language == "go" else "")
+    assert "AWS_SECRET_ACCESS_KEY" in str(found.touch)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.model.language_support import LANGUAGES, OWN
 from runner.model.request import Isolation, Language, Limits
 from runner.model.result import Outcome, Result
 from runner.sandbox import toolchain
 from runner.sandbox.contract import Collect, Job
 from runner.sandbox.local.sandbox import LocalSandbox
+from tests.compiled import COMPILED, LISTS, broken
 from tests.components import require
 from tests.patience import HANGS
 
@@ -21,27 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.result import Usage
-
-COMPILED = [one for one in OWN if LANGUAGES[one].toolchain is not None]
-LISTS = {
-    "go": 'package main\n\nimport (\n\t"fmt"\n\t"io"\n\t"os"\n)\n\nfunc main() {\n\tgiven, _ := io.ReadAll(os.Stdin)\n'
-    '\tfmt.Println(string(given), os.Getenv("note"), len(os.Args))\n\tos.WriteFile("left.txt", given, 0o644)\n'
-    "\tos.Exit(3)\n}\n",
-    "rust": "use std::io::Read;\nfn main() {\n    let mut given = String::new();\n"
-    "    std::io::stdin().read_to_string(&mut given).unwrap();\n"
-    '    println!("{} {} {}", given, std::env::var("note").unwrap(), std::env::args().count());\n'
-    '    std::fs::write("left.txt", &given).unwrap();\n    std::process::exit(3);\n}\n',
-    "java": "import java.nio.file.*;\nclass Main {\n  public static void main(String[] given) throws Exception {\n"
-    "    String text = new String(System.in.readAllBytes());\n"
-    '    System.out.println(text + " " + System.getenv("note") + " " + (given.length + 1));\n'
-    '    Files.writeString(Path.of("left.txt"), text);\n    System.exit(3);\n  }\n}\n',
-}
-"""Prints its input, a variable and the number of its arguments with its own name, leaves a file, and ends with 3."""
-WITHOUT_END = {
-    "go": "package main\n\nfunc main() {\n\tfor {\n\t}\n}\n",
-    "rust": "fn main() {\n    loop {}\n}\n",
-    "java": "class Main {\n  public static void main(String[] given) {\n    while (true) {}\n  }\n}\n",
-}
 
 
 @pytest.fixture(scope="module")
@@ -77,20 +56,10 @@ def test_it_is_compiled_and_gets_what_any_code_gets(sandbox: LocalSandbox, langu
 @pytest.mark.parametrize("language", COMPILED)
 def test_what_the_compiler_complains_about_is_there_with_its_line(sandbox: LocalSandbox, language: Language) -> None:
     require(language.value)
-    broken = LANGUAGES[language].sample[0].replace("6 * 7", "sixTimesSeven()")
-    line = next(at for at, text in enumerate(broken.split("\n"), 1) if "sixTimesSeven" in text)
-    found = ran(sandbox, language, broken)
+    code, line = broken(language)
+    found = ran(sandbox, language, code)
     assert found.outcome is Outcome.FAILED and found.exit_code in (1, 2) and found.stdout == ""
     assert f"{line}" in found.stderr and "sixTimesSeven" in found.stderr
-
-
-def test_a_compiler_and_what_it_makes_are_bound_by_the_limits_of_the_run(sandbox: LocalSandbox) -> None:
-    require("go")
-    assert ran(sandbox, Language.GO, WITHOUT_END["go"], seconds=8.0).outcome is Outcome.TIMED_OUT
-    # A table of a gigabyte is made by the linker, long before the program starts.
-    wide = "package main\n\nvar wide = [1 << 30]byte{1, 1 << 29: 1}\n\nfunc main() { println(wide[3]) }\n"
-    found = ran(sandbox, Language.GO, wide, memory_mb=128, disk_mb=64)
-    assert found.outcome is not Outcome.OK and not found.stdout
 
 
 def test_nothing_of_the_workspace_decides_how_go_compiles(sandbox: LocalSandbox, tmp_path: Path) -> None:
@@ -101,6 +70,23 @@ def test_nothing_of_the_workspace_decides_how_go_compiles(sandbox: LocalSandbox,
     outside = 'package main\n\nimport "github.com/nobody/sneak"\n\nfunc main() { sneak.Away() }\n'
     found = ran(sandbox, Language.GO, outside)
     assert found.outcome is Outcome.FAILED and "github.com/nobody/sneak" in found.stderr
+
+
+def test_a_language_that_is_added_while_the_console_is_open_is_named_with_its_version(tmp_path: Path) -> None:
+    require("go")
+    require("bubblewrap")
+    on = [Language.PYTHON]
+    sandbox = LocalSandbox(tmp_path / "runs", languages=lambda: tuple(on))
+
+    async def body() -> None:
+        assert "go" not in (await sandbox.check()).versions
+        on.append(Language.GO)
+        assert toolchain.VERSION.fullmatch((await sandbox.check()).versions["go"])
+        on.remove(Language.GO)
+        assert "go" not in (await sandbox.check()).versions
+        await sandbox.close()
+
+    asyncio.run(body())
 
 
 def test_a_language_without_a_toolchain_is_none() -> None:

@@ -64,3 +64,33 @@ def test_the_order_of_the_output_is_kept() -> None:
     ended = RunEnd(143, 1.0, Outcome.TIMED_OUT, "", (), 0, disk_is_full=False)
     result = verdict.result(JOB, Setting((), {}), transcript, ended, Report())
     assert result.order == OutputOrder((0, 1, 1), whole=True)
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "outcome", "error"),
+    [
+        (Language.GO, "fatal error: runtime: out of memory\n", Outcome.OUT_OF_MEMORY, "Ran out of memory"),
+        (Language.RUST, "memory allocation of 1048576 bytes failed\n", Outcome.OUT_OF_MEMORY, "Ran out of memory"),
+        (
+            Language.JAVA,
+            'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space\n',
+            Outcome.OUT_OF_MEMORY,
+            "Ran out of memory",
+        ),
+        (Language.GO, "panic: write large: no space left on device\n", Outcome.OUT_OF_DISK, "Ran out of disk space"),
+        (Language.GO, "runtime: failed to create new OS thread\n", Outcome.FAILED, "out of processes"),
+        (Language.RUST, "failed to spawn thread: Os { code: 11 }\n", Outcome.FAILED, "out of processes"),
+        (Language.JAVA, "OutOfMemoryError: unable to create native thread\n", Outcome.FAILED, "out of processes"),
+        (Language.GO, "panic: no\n", Outcome.FAILED, "Exit code 2"),
+    ],
+)
+def test_each_language_says_in_its_own_words_what_it_ran_out_of(
+    language: Language, said: str, outcome: Outcome, error: str
+) -> None:
+    """Go says what each goroutine did after that."""
+    transcript = Transcript(100_000)
+    transcript.append(Stream.ERR, said.encode() + b"goroutine 1 [running]:\n" * 400)
+    transcript.end()
+    ended = RunEnd(2, 1.0, None, "", (), 0, disk_is_full=False)
+    found = verdict.result(Job("test", language, ""), Setting((), {}), transcript, ended, Report())
+    assert found.outcome is outcome and error in found.error

@@ -116,6 +116,15 @@ def test_ruby_runs_in_the_local_sandbox(site: Path, tmp_path: Path) -> None:
     assert done.stdout.startswith("True "), done
 
 
+def test_doctor_names_it(site: Path, tmp_path: Path) -> None:
+    require("ruby")
+    require("bubblewrap")
+    environment = {**os.environ, "PYTHONPATH": f"{site}:{ROOT}", "ASSENT_HOME": str(tmp_path / "home"), **NAMED}
+    command = [sys.executable, "-m", "app", "doctor"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert "ok    Ruby: Version " in done.stdout, done
+
+
 def test_the_process_that_reads_code_finds_the_language_by_itself(site: Path, tmp_path: Path) -> None:
     code = (
         "import asyncio, os\nfrom runner.model.request import *\nfrom runner.risk.worker.assessor import Assessor\n"

@@ -53,7 +53,8 @@ class Parts:
             self.ledger.log_store = partial(_collector, address)
         self.files = RunFiles(places, self.captures, lambda: self.configuration.settings)
         self.sandboxes = SandboxChoice(
-            sandboxes or available.sandboxes(loaded.settings, places, self.secrets),
+            sandboxes
+            or available.sandboxes(loaded.settings, places, self.secrets, lambda: self.configuration.settings),
             lambda: self.configuration.settings,
             self.files.bounds,
             LastIsolation(places.last_isolation),

@@ -26,6 +26,7 @@ from runner.engine.rehearsal.before_answer import (
 )
 from runner.engine.rehearsal.trials import Trials
 from runner.engine.shared.run_files import rehearsal_of
+from runner.engine.shared.typescript import runnable
 from runner.model.answer import within
 from runner.model.codec import encode
 from runner.model.errors import KnownError
@@ -277,7 +278,7 @@ class Rehearsals:
         return Job(
             id=rehearsal_of(request.id),
             language=request.language,
-            code=request.code,
+            code=await runnable(self._parts.assessor, request, one.case.assessment, request.agent),
             limits=narrowed(request.limits),
             context=request.context,
             stdin=request.stdin,

@@ -28,6 +28,7 @@ from runner.engine.rehearsal.before_answer import (
     TimeSpent,
 )
 from runner.engine.shared.run_files import trial_of
+from runner.engine.shared.typescript import runnable
 from runner.model.assessment import Level
 from runner.model.codec import encode
 from runner.model.errors import KnownError
@@ -68,8 +69,6 @@ MOST_HELD = 5.0
 """Seconds for which Approve waits at most: those of a trial, and some to start and to read what it asked for."""
 HELD = f"It is being tried first, for {MOST_HELD:g} s at most (setting window.approve_after_trial)."
 ALREADY = "It is being tried."
-TYPESCRIPT = "request.typescript"
-"""Id of the finding that says that code is TypeScript."""
 UNREAD = "What it asked for could not be read."
 
 
@@ -296,9 +295,8 @@ class Trials:
         case, request = one.case, one.case.request
         same = sandbox.isolation is request.isolation
         assert request.language is not None
-        code = request.code
-        if any(finding.id == TYPESCRIPT for finding in (case.assessment.findings if case.assessment else ())):
-            code = await self._parts.assessor.without_types(code, agent=PERSON if one.asked else request.agent)
+        agent = PERSON if one.asked else request.agent
+        code = await runnable(self._parts.assessor, request, case.assessment, agent)
         job = Job(
             id=trial_of(request.id),
             language=request.language,

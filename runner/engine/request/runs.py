@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from runner.audit.ledger.ledger import LedgerFailed
 from runner.engine.shared.output_readings import PrintedCurve
+from runner.engine.shared.typescript import runnable
 from runner.engine.supply.building import BuildFailed
 from runner.engine.supply.planning import with_found
 from runner.engine.work.layers import ENDED, able
@@ -133,7 +134,9 @@ class Runs:
         self._permit(case, decision)
         body = {"protections": list(protections), "chosen": why}
         await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
-        job = await self._with_packages(request, self._job(case, decision, await self._imported(request)))
+        job = self._job(case, decision, await self._imported(request))
+        job = replace(job, code=await runnable(self._parts.assessor, request, case.weighed, request.agent))
+        job = await self._with_packages(request, job)
         job = replace(job, gate=await self._networking.open(request))
         if layer is not None:
             # What it creates is among the changes of the working copy.

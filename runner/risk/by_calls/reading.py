@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SETS = (
     *("same", "lists", "joins", "strings", "contents", "defines", "functions", "parameters", "references"),
-    *("imports", "standard", "harmless", "harmless_modules", "passes"),
+    *("imports", "standard", "harmless", "harmless_modules", "passes", "types", "homes"),
 )
 """Sections that are lists of words."""
 TABLES = ("calls", "names", "assigns")

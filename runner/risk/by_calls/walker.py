@@ -36,6 +36,8 @@ MOST_UNKNOWN = 200
 """Functions that are not known, which are named; a sentence has room for few."""
 LONGEST_NAME = 60
 CODED = expression(r"(?<!\\)((?:\\\\)*+)\\u++([0-9a-fA-F]{4})")
+HOME_VARIABLES = ("HOME", "user.home")
+"""What names the home folder in the environment, and among Java's properties."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", '"': '"', "'": "'", "/": "/", "s": " "}
 FIRST_WORD = expression(r"[\w:#]+")
 MACRO = b"fn macro_() { macro_(%s); }"
@@ -122,7 +124,9 @@ class Walker:
             names, values = (node.child_by_field_name(side) for side in sides)
             left, right = _listed(names), _listed(values)
             for at, name in enumerate(left):
-                self._assign(_text(name), right[at] if len(left) == len(right) else None)
+                # A call may give several things, the last of them an error.
+                of_all = right[0] if at == 0 and len(right) == 1 and self._is_call(right[0]) else None
+                self._assign(_text(name), right[at] if len(left) == len(right) else of_all)
 
     def _assign(self, name: str, value: Node | None) -> None:
         name = name.removeprefix("mut ").strip().removeprefix(RAW)
@@ -142,7 +146,7 @@ class Walker:
                 left.update(one.id for one in self._nodes(node))
             elif node.id in left:
                 continue
-            elif node.type in self._reading.fields["calls"]:
+            elif self._is_call(node):
                 left.update(one.id for one in self._callee(node) if one.named_child_count == 0 or self._names(one))
                 self._call(node)
             elif node.type in self._words["references"]:
@@ -155,6 +159,9 @@ class Walker:
                 self._world.mentioned(self._string(node).text, self._place(node))
             elif node.type == "identifier" and _word(node) not in self._assigned:
                 self._mention(node)
+
+    def _is_call(self, node: Node) -> bool:
+        return node.type in self._reading.fields["calls"]
 
     def _names(self, node: Node) -> bool:
         return node.type in self._reading.fields["names"]
@@ -206,6 +213,9 @@ class Walker:
             for meaning in meanings:
                 self._act(node, name, meaning, args)
             return
+        callee = self._callee(node)
+        if callee and (callee[0].type in self._words["functions"] or callee[0].type in self._words["types"]):
+            return  # its body is gone through by itself; a conversion to a type calls nothing
         self._note_unknown(name)
 
     def _note_unknown(self, name: str) -> None:
@@ -384,6 +394,8 @@ class Walker:
     def _given(self, node: Node, depth: int) -> Value:
         """Return what a call gives: what it is given itself, for functions that only pass that on."""
         name = self._called(node)
+        if name in self._words["homes"] or self._is_home(node, name):
+            return text("~")
         last = f"*.{name.rpartition('.')[2]}"
         if name not in self._words["passes"] and last not in self._words["passes"]:
             return Value(name=f"{name}()")
@@ -398,6 +410,12 @@ class Walker:
         if len(callee) == 1 and (fields := self._reading.fields["names"].get(owner.type)) and fields != ("*",):
             owner = owner.child_by_field_name(fields[0]) or owner
         return self._value(owner, depth + 1)
+
+    def _is_home(self, node: Node, name: str) -> bool:
+        """Return whether a call asks the environment for the home folder."""
+        if all(one.act != "variable" for one in self._reading.vocabulary.of(name)):
+            return False
+        return any(one.text in HOME_VARIABLES for one in self._arguments(node)[:1])
 
     def _string(self, node: Node) -> Value:
         parts = [self._content(one) for one in node.named_children]

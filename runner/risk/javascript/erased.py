@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.risk.executing.executing_javascript import root_of
 from runner.risk.javascript.syntax import code_of, is_typescript, parse
 from runner.risk.javascript.typescript import TYPES
 
@@ -17,6 +18,7 @@ GONE = (
     | {"implements_clause", "override_modifier", "abstract_class_signature", "asserts_annotation", "readonly"}
     | {
         "abstract_method_signature",
+        "method_signature",
         "type_predicate_annotation",
     }
 )
@@ -29,6 +31,16 @@ MARKED = frozenset(
 )
 """What may have a ? or a ! behind its name."""
 
+WHOLE = frozenset(
+    {"interface_declaration", "type_alias_declaration", "ambient_declaration", "import_statement", "export_statement"}
+    | {"function_signature"}
+)
+"""Statements that may be taken away as a whole."""
+STATEMENTS = frozenset(
+    {"expression_statement", "lexical_declaration", "variable_declaration", "return_statement", "throw_statement"}
+)
+"""What may end at a line break, without a semicolon; a declaration of a class's field is one as well."""
+
 Edit = tuple[int, int, bytes]
 """From, to, and what stands there instead."""
 
@@ -36,7 +48,8 @@ Edit = tuple[int, int, bytes]
 def without_types(code: str) -> str:
     """Return code without types, enumerations as objects; code that is no TypeScript as it is.
 
-    Namespaces and decorators stay: they are no types, and Node.js says so.
+    What was read is what runs: a statement that ends where a type ends, ends there without it as well. Namespaces and
+    decorators stay: they are no types, and Node.js says so.
     """
     if not is_typescript(code):
         return code
@@ -45,6 +58,20 @@ def without_types(code: str) -> str:
     for start, end, text in sorted(_edits(parse(code)), reverse=True):
         found[start:end] = text
     return found.decode("utf-8", "replace")
+
+
+def is_javascript(plain: str) -> bool:
+    """Return whether Node.js can read what is left of TypeScript."""
+    root = root_of(plain)
+    if root.has_error:
+        return False
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "decorator":
+            return False
+        waiting.extend(node.named_children)
+    return True
 
 
 def _edits(root: Node) -> Iterator[Edit]:
@@ -62,7 +89,9 @@ def _edits(root: Node) -> Iterator[Edit]:
             yield _blank(node, first.end_byte, node.end_byte)
             waiting = [one for one in waiting if one.start_byte < first.end_byte or one.start_byte >= node.end_byte]
         elif node.type == "type_assertion" and node.named_children:
-            yield _blank(node, node.start_byte, node.named_children[-1].start_byte)
+            start, end, text = _blank(node, node.start_byte, node.named_children[-1].start_byte)
+            # A line break after `return` would end it.
+            yield start, end, b" " * len(text)
             waiting = [
                 one for one in waiting if not (node.start_byte <= one.start_byte < node.named_children[-1].start_byte)
             ]
@@ -136,6 +165,17 @@ def _blank_with_comma(node: Node) -> Edit:
 
 
 def _blank(node: Node, start: int, end: int) -> Edit:
-    """Return an edit that leaves the line breaks."""
+    """Return an edit that leaves the line breaks, and the end of a statement where one ended."""
     text = (node.text or b"")[start - node.start_byte : end - node.start_byte]
-    return start, end, bytes(one if one in b"\r\n" else 32 for one in text)
+    plain = bytes(one if one in b"\r\n" else 32 for one in text)
+    return start, end, plain[:-1] + b";" if plain.endswith(b" ") and _ends_statement(node, end) else plain
+
+
+def _ends_statement(node: Node, end: int) -> bool:
+    """Return whether a statement without a semicolon ends at the byte `end`, where a part of `node` does."""
+    above: Node | None = node
+    while above is not None and above.end_byte == end:
+        if above.type in STATEMENTS or above.type in WHOLE or (above.parent and above.parent.type == "class_body"):
+            return True
+        above = above.parent
+    return False

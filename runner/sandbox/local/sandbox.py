@@ -67,14 +67,16 @@ class LocalSandbox:
         bash: str = "",
         bubblewrap: bool = True,
         profile: OwnProfile | None = None,
-        languages: Collection[Language] = tuple(Language),
+        languages: Callable[[], Collection[Language]] = lambda: tuple(Language),
     ) -> None:
-        """`languages` are those that may run: `check` starts no program of another one to ask for its version."""
+        """`languages` returns those that may run: `check` starts no program of another one to ask for its version."""
         self._root = (root or leftovers.standard_root()).absolute()
         self._given = {Language.PYTHON: python, Language.JAVASCRIPT: node, Language.SHELL: bash}
         self._bubblewrap = bubblewrap
         self._profile = profile
         self._languages = languages
+        self._examined: Collection[Language] = ()
+        """The languages that `_readiness` speaks of."""
         self._lock = threading.RLock()
         self._tools: dict[Language, Interpreter | KnownError] = {}
         self._launcher: Launcher | None = None
@@ -90,9 +92,12 @@ class LocalSandbox:
         return Isolation.LOCAL if self._launcher is None else self._launcher.isolation
 
     async def check(self) -> Readiness:
+        languages = self._languages()
         # A profile that did not count may have been corrected.
-        if self._readiness is None or (self._profile is not None and not self._readiness.ready):
-            self._readiness = await asyncio.to_thread(self._examine)
+        corrected = self._profile is not None and self._readiness is not None and not self._readiness.ready
+        if self._readiness is None or languages != self._examined or corrected:
+            found = await asyncio.to_thread(self._examine, languages)
+            self._readiness, self._examined = found, languages
         if self._profile is not None and (news := await asyncio.to_thread(self._profile.news)):
             return replace(self._readiness, missing=(news, *self._readiness.missing))
         return self._readiness
@@ -169,9 +174,9 @@ class LocalSandbox:
         groups = control_groups.sweep()
         return tuple(sorted(groups.union(leftovers.sweep(self._root))))
 
-    # ---- examination of this machine, done once ----
+    # ---- examination of this machine, done once for the languages that may run ----
 
-    def _examine(self) -> Readiness:
+    def _examine(self, languages: Collection[Language]) -> Readiness:
         """Examine launcher and interpreters. Blocks."""
         try:
             launcher = self._ready_launcher()
@@ -179,7 +184,9 @@ class LocalSandbox:
             return Readiness(False, problem=error.what, remedy=error.remedy)
         versions: dict[str, str] = {}
         absent: dict[str, KnownError] = {}
-        for language in self._languages:
+        with self._lock:  # what was not there may have been installed
+            self._tools = {one: tool for one, tool in self._tools.items() if isinstance(tool, Interpreter)}
+        for language in languages:
             try:
                 versions[language.value] = self._pair(language)[0].version
             except KnownError as error:
@@ -192,7 +199,7 @@ class LocalSandbox:
             *(f"{name}: {error}" for name, error in absent.items()),
         )
         protections = (*launcher.protections, *ALWAYS)
-        if absent and not versions.keys() & set(self._languages):
+        if absent and not versions.keys() & set(languages):
             first = next(iter(absent.values()))
             return Readiness(False, protections, missing, versions, problem=first.what, remedy=first.remedy)
         return Readiness(True, protections, missing, versions, self._packages())

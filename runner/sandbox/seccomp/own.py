@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.sandbox.seccomp import libseccomp, narrowed, profile
+from runner.sandbox.seccomp.narrowed import WiderProfile
 from runner.sandbox.seccomp.profile import MACHINES, REMEDY, UnusableProfile
 from runner.system.plain_file import open_file
 
@@ -26,6 +27,7 @@ ARCHITECTURES = tuple(libseccomps for _, libseccomps in MACHINES.values())
 PROFILE = "system calls also filtered by your profile "
 WIDENED = "system calls filtered by your profile "
 """Begins the protection in place of the one of Assent's own filter, where the profile allows more."""
+STOPPED = "Nothing is run in the local sandbox and in Docker until it does."
 COUNTS_LATER = "it counts from the next start, where it can be taken; until then the one that was checked does"
 
 
@@ -71,10 +73,13 @@ class OwnProfile:
         return self._path.name
 
     def checked(self) -> CheckedProfile:
-        """Return it as it was when it was checked first. Blocks. Raises UnusableProfile and WiderProfile."""
+        """Return it as it was when it was checked first. Blocks. Raises UnusableProfile: without it nothing is run."""
         with self._lock:
             if self._checked is None:
-                self._checked = check(self._path, self._agreed)
+                try:
+                    self._checked = check(self._path, self._agreed)
+                except (UnusableProfile, WiderProfile) as error:
+                    raise UnusableProfile(f"{error.what} {STOPPED}", error.remedy) from error
             return self._checked
 
     def news(self) -> str:

@@ -309,6 +309,23 @@ def test_only_what_is_known_is_called_foreseen() -> None:
         ("Traceback (most recent call last):\n  File x\nKeyError: 'a'\n", "KeyError: 'a'"),
         ("ValueError: a\n\nDuring handling\n\nmod.OwnError: b\nwarning: left\n", "mod.OwnError: b"),
         ("make: *** [all] Error 2\n", "make: *** [all]"),
+        ("# command-line-arguments\n./main.go:7:14: undefined: sum\n./main.go:9:1: x\n", "./main.go:7:14: undefined"),
+        (
+            "error[E0308]: mismatched types\n --> main.rs:2:22\nerror: aborting due to 1 previous error\n\n"
+            "For more information about this error, try `rustc --explain E0308`.\n",
+            "error[E0308]: mismatched",
+        ),
+        (
+            "/tmp/.build/Main.java:3: error: incompatible types\n1 error\nerror: compilation failed\n",
+            "/tmp/.build/Main.java:3",
+        ),
+        (
+            'Exception in thread "main" java.net.ConnectException\n\tat Send.main(Main.java:10)\n'
+            "Caused by: java.nio.channels.UnresolvedAddressException\n\tat java.base/x\n\t... 30 more\n",
+            "Caused by: java.nio.channels.UnresolvedAddressException",
+        ),
+        ("thread 'main' panicked at main.rs:6:64:\nno key\nnote: run with `RUST_BACKTRACE=1`\n", "no key"),
+        ("panic: no key\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/main.go:4 +0x1d\n", "panic: no key"),
         ("Node.js v20.20.2\n", "Node.js v20"),
         ("\n \n", ""),
     ],

@@ -4,7 +4,8 @@ mark=$1 main=$2 start=$3 CACHE=$4
 shift 4
 [[ -d $CACHE ]] || CACHE=
 program=$(type -P -- "$1") || { printf 'the image has no `%s`' "$1" >&2; exit 127; }
-version=$("$@" 2>&1 </dev/null)
+# In the workspace, which is its home, it might leave files.
+version=$(HOME=/nonexistent "$@" 2>&1 </dev/null)
 [[ $version =~ [0-9]+\.[0-9]+(\.[0-9]+)? ]]
 version=${BASH_REMATCH[0]-}
 read -r word || exit 0
