@@ -146,10 +146,11 @@ LANGUAGES = {
             root=("env", "GOROOT"),
             # In a folder with nothing else, so that no file of the workspace decides how it is compiled: as a module of
             # its own, which imports nothing by a path outside of it. Without C: that would be compiled with whatever
-            # options the code names. Without a home, where Go counts its calls.
+            # options the code names. Without a home, where Go counts its calls, and without its index of modules: where
+            # it cannot write that into the folder of what was compiled ahead, it finds no library.
             start="""
 (cp -- "$2" "$3/main.go" && cd -- "$3" || exit
-export HOME=/nonexistent
+export HOME=/nonexistent GODEBUG=goindex=0
 export CGO_ENABLED=0 GO111MODULE=on GOENV=off GOFLAGS= GOPATH="$3/path" GOPROXY=off GOTOOLCHAIN=local GOWORK=off
 export GOCACHE="${CACHE:-$3/cache}"
 printf %s "$EPOCHSECONDS" >trimmed
