@@ -12,7 +12,7 @@ from app.parts.text.visible_characters import visible as visible  # one of the p
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Verdict
 from runner.model.language_support import LANGUAGES
-from runner.model.request import Isolation, Language, NetworkMode, Tool
+from runner.model.request import PARTS, Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.model.shown import hides
 from runner.model.submission import Submission
@@ -129,6 +129,14 @@ def day(epoch: float) -> str:
         time.localtime(time.time() - ago * 86_400)[:3]: name for ago, name in ((1, tr("Yesterday")), (0, tr("Today")))
     }
     return named.get(moment[:3]) or dates.written(moment, dates.DAY)
+
+
+def part_name(name: str) -> str:
+    """Return the name of a part of a request; a file and a program of a package have names that others chose."""
+    if name in PARTS:
+        return translated(name)
+    path = name.removeprefix("File ")
+    return tr("File {path}", path=path) if path != name else name
 
 
 def title(request: Request) -> str:

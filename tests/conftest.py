@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import logging
 import os
 import sys
@@ -53,6 +54,17 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("assent", deadline=None)
     hypothesis.settings.load_profile("assent")
     config.addinivalue_line("markers", "errors_expected: this test provokes errors in the log")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Keep the garbage collector from the modules and the thousands of tests: all stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

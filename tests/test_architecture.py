@@ -8,8 +8,12 @@ import sys
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -60,15 +64,27 @@ DUMPING_GROUNDS = {"utils", "util", "helpers", "helper", "common", "misc", "base
 
 
 @cache
-def modules() -> dict[str, ast.Module]:
+def files() -> dict[str, Path]:
     """Every module of ours by its dotted name."""
     found = {}
     for top in ROOMS:
         for path in sorted((ROOT / top).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            found[name] = ast.parse(path.read_text("utf-8"))
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """The same, parsed: seconds of work, so that no other file of tests and no collection may need it."""
+    return {name: ast.parse(path.read_text("utf-8")) for name, path in files().items()}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgotten_afterwards() -> Iterator[None]:
+    """Millions of nodes, through which the garbage collector would go during all later tests of this process."""
+    yield
+    modules.cache_clear()
 
 
 @cache
@@ -158,7 +174,7 @@ def test_there_are_no_circles() -> None:
 
 def folders() -> list[str]:
     """Every folder with modules below, as dotted names."""
-    parts = [name.split(".") for name in modules()]
+    parts = [name.split(".") for name in files()]
     return sorted({".".join(one[:depth]) for one in parts for depth in range(1, len(one))})
 
 

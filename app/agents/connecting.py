@@ -108,7 +108,7 @@ class Connecting(QFrame):
         self._client, self._plan, self._waiting_since, self._called = None, None, 0.0, False
         self.title.setText(tr("Connect a program"))
         self._say(tr("Which program does your agent run in? Assent shows what it would write before it writes."))
-        self._stack.setCurrentWidget(self._grid_page)
+        self._turn_to(self._grid_page)
         self._show_buttons()
         self._tasks.start("states", self._fill())
 
@@ -154,6 +154,12 @@ class Connecting(QFrame):
         across = max(1, (room + self._look.px(SPACING)) // self._look.px(TILE + SPACING))
         for at, tile in enumerate(self.tiles):
             self._grid.addWidget(tile, at // across, at % across)
+            # A stack is as high as its highest page for its width, also one below.
+            tile.setHidden(self._stack.currentWidget() is not self._grid_page)
+
+    def _turn_to(self, page: QWidget) -> None:
+        self._stack.setCurrentWidget(page)
+        self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -189,7 +195,7 @@ class Connecting(QFrame):
     async def _show_plan(self, answer: Future[ConnectionPlan]) -> None:
         client = self._client
         assert client is not None
-        self._stack.setCurrentWidget(self._change_page)
+        self._turn_to(self._change_page)
         try:
             plan = await answer
         except KnownError as error:

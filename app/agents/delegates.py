@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app.agents.model import AGENT, DAY
 from app.parts.agent import DOT, agent_ink, paint_dot
+from app.parts.mirrored import row_painter
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -39,8 +40,8 @@ class NameDelegate(_OverGround):
     """The name, and below it in grey what it asked last."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         super().paint(painter, option, index)
+        painter = row_painter(painter, option)
         agent, day = index.data(AGENT), index.data(DAY)
         px, look = self._look.px, self._look
         room = QRectF(option.rect).adjusted(px(8), px(4), -px(8), -px(4))
@@ -69,8 +70,8 @@ class HoursDelegate(_OverGround):
     """A column for each hour of today, all agents on one scale."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         super().paint(painter, option, index)
+        painter = row_painter(painter, option)
         day: AgentDay = index.data(DAY)
         if not day.hours:
             return

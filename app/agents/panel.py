@@ -256,7 +256,6 @@ class AgentsPanel(QWidget):
     def _make_view(self) -> QTableView:
         view = QTableView()
         view.setModel(self.model)
-        view.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
         view.setAccessibleName(tr("Registered agents"))
         view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

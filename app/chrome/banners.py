@@ -11,6 +11,7 @@ from app import phrases
 from app.chrome.resting_notice import RestingNotice
 from app.parts.column import READABLE
 from app.parts.notice import Notice, Tone
+from runner.model import engine_texts
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
 from runner.model.translation import numeral, plural, tr
 
@@ -189,7 +190,8 @@ class Banners(QWidget):
         self._damaged = self._damaged | {room} if event.damaged else self._damaged - {room}
         tone = Tone.BAD if room in GRAVE else Tone.WARN
         action = RENEW if room == "ledger" and event.damaged else ACTIONS.get(room, "")
-        self.say(room, tone, f"{event.what} {event.remedy}".strip(), action, room not in GRAVE)
+        words = engine_texts.in_words(f"{event.what} {event.remedy}".strip())
+        self.say(room, tone, words, action, room not in GRAVE)
 
     def _tell_refused(self, event: CallsRefused) -> None:
         """Show a flood of refusals as one line that counts, not as a thousand cards (spec I5)."""

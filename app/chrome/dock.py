@@ -78,6 +78,8 @@ class Dock(QWidget):
         self.outcome.hide()
         self.outcome.closed.connect(self.outcome.hide)
         self.outcome.all_wanted.connect(self.run_wanted)
+        self.outcome.shown_changed.connect(self.answers.mark)
+        self.outcome.closed.connect(self.outcome.clear)
         self.answers.wanted.connect(self.show_outcome)
         self._silent = 0.0
         self.trouble = Notice(look, Tone.BAD, "", tr("Show"))

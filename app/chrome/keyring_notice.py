@@ -55,6 +55,7 @@ class VaultNotice(QObject):
     def give_way(self, page: str) -> None:
         """Stop saying that nobody has been asked when the `page` that asks is shown."""
         if page == FIRST_STEPS:
+            self._told_unasked = False
             self._banners.unsay(UNASKED)
 
     def _where(self) -> Where:
@@ -72,7 +73,7 @@ class VaultNotice(QObject):
             case Vault.KEYRING:
                 self._banners.unsay(BANNER)
             case Vault.MEMORY if unasked:
-                if not self.asking:
+                if not self.asking and not self._told_unasked:  # once: who has closed it has read it
                     self._told_unasked = True
                     self._banners.say(UNASKED, Tone.INFO, UNSIGNED, translated(FIRST_STEPS))
             case Vault.MEMORY if where.answer is KeyringAnswer.REFUSED:

@@ -38,6 +38,7 @@ class Aftermath(QObject):
         deciding.opened.connect(self.give_way)
         deciding.review.answered.connect(self._answered)
         self.outcome.closed.connect(self.give_way)
+        self.outcome.shown_changed.connect(queue.just_now.mark)
         self.outcome.all_wanted.connect(self.run_wanted)
         cases.happened.connect(self._take)
 

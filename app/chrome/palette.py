@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.parts.fold import fit
+from app.parts.mirrored import row_painter
 from app.parts.plain import plain_label
 from app.parts.row_background import paint_ground
 from runner.model.translation import tr
@@ -59,7 +60,7 @@ class WayDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        painter = row_painter(painter, option)
         way = index.data(WAY)
         if not isinstance(way, Way):
             return

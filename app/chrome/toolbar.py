@@ -13,7 +13,7 @@ from app.chrome.presence_button import PresenceButton
 from app.look.mark import MARKS
 from app.parts.elide import ElidedLabel
 from app.parts.key_names import key_text
-from app.parts.plain import plain_label, tip
+from app.parts.plain import plain_label, set_tip
 from runner.approval.modes import Mode
 from runner.model.request import Isolation
 from runner.model.translation import numeral, plural, tr, within
@@ -160,8 +160,7 @@ class Toolbar(QWidget):
     def _tell_details(self) -> None:
         details = self._details()
         if details != self.state.accessibleDescription():
-            self.state.setAccessibleDescription(details)
-            self.state.setToolTip(tip(details))
+            set_tip(self.state, details)
 
     def _show_hold(self) -> None:
         held = self._cases.all_held

@@ -132,7 +132,7 @@ class Window(QWidget):
         self.idle = Idle(self.presence, bridge.away_after, self)
         self.unseen = Unseen(cases, self._looks_at_queue, self)
         self._lay_out()
-        self.toast = Toast(self._whole, cases, bridge, look, self._elsewhere)
+        self.toast = Toast(self._whole, self.pages.stack, cases, bridge, look, self._elsewhere)
 
     # ---- pages ----
 
@@ -372,6 +372,9 @@ class Window(QWidget):
         above.addWidget(self.toolbar)
         whole.addLayout(above)
         whole.addLayout(middle, 1)
+        # A screen reader goes through the window in the order of its widgets, which is that of the screen then.
+        self.navigation.lower()
+        self.toolbar.lower()
         self._overlay.hold(self.banners, self.hurry)
         self._shapes.addWidget(self._whole)
         self._shapes.addWidget(self.dock)

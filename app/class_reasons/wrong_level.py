@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QPushButton,
 
 from app import phrases
 from app.parts.flow import Flow
-from app.parts.plain import plain_label, say, tip
+from app.parts.plain import plain_label, say, set_tip
 from app.parts.sections import wrapped_label
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
@@ -303,7 +303,7 @@ class WrongLevel(QWidget):
         elif self._gone is not None:
             words = tr("Taken back: nothing is kept of this request.")
         self.state.setText(words)
-        self.state.setToolTip(tip(words))
+        set_tip(self.state, words)
         self.state.setVisible(bool(words))
         formed = not self.form.isHidden()
         self.start.setText(CHANGE if case is not None else WRONG)

@@ -11,6 +11,7 @@ from app import phrases
 from app.parts.plain import plain_label
 from app.parts.roles import Role
 from app.parts.text.copying import CopyButton
+from runner.model import engine_texts
 from runner.model.translation import tr
 
 if TYPE_CHECKING:
@@ -79,12 +80,13 @@ class CheckRow(QWidget):
         self.word.setProperty("role", role)
         self.word.style().unpolish(self.word)
         self.word.style().polish(self.word)
-        self.what.setText(phrases.visible(check.what))
+        self.what.setText(phrases.visible(engine_texts.in_words(check.what)))
         self.fix.setText(phrases.visible(check.fix))
         self.copy.set_text_to_copy(check.fix)
         self.copy.setAccessibleName(tr("Copy the fix for {name}", name=name))
         self.fix.setVisible(bool(check.fix))
-        self.copy.setVisible(bool(check.fix))
+        # A sentence tells a person what to do; a command ends without a full stop.
+        self.copy.setVisible(bool(check.fix) and not check.fix.endswith("."))
         text, hint = INSTALL if check.gvisor else BUILD
         self.build.setText(text)
         self.build.setToolTip(hint)

@@ -18,6 +18,7 @@ from app.parts.column import ScrollColumn
 from app.parts.gauges.state_ring import RingState, StateRing
 from app.parts.key_names import key_text
 from app.parts.plain import plain_label
+from runner.gateway.own_command import typed_command
 from runner.model.request import Isolation
 from runner.model.translation import tr
 
@@ -36,10 +37,9 @@ if TYPE_CHECKING:
 
 TITLE = tr("First steps")
 WORK = tr(
-    "In the folder of a project, type assent work claude. The agent works over a copy of the folder, and reaches its"
-    " own service alone; your folder stays as it is until you apply what it changed, on the page Work."
+    "Type the line below in the folder of a project. The agent works over a copy of the folder, and reaches its own"
+    " service alone; your folder stays as it is until you apply what it changed, on the page Work."
 )
-LINE = "assent work claude"
 SENTENCE = tr(
     "An agent works over a copy of your project, or asks Assent before it runs code; you decide. Nothing on this page"
     " approves anything. You can leave it at any time and open it again from Help or {key}.",
@@ -207,7 +207,7 @@ class FirstSteps(QWidget):
         self._called = QVBoxLayout(self._agents)
         self._called.setContentsMargins(0, 0, 0, 0)
         self._called.setSpacing(px(4))
-        line = plain_label(LINE, "strong")
+        line = plain_label(f"{typed_command()} work claude", "strong")
         line.setFont(self._look.mono())
         line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         begin = QHBoxLayout()

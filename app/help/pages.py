@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QUrl, Signal, Slot
+from PySide6.QtCore import QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QFont,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
+    QTextDocument,
     QTextFormat,
     QTextFrameFormat,
     QTextLength,
@@ -45,11 +47,11 @@ class HelpView(QTextBrowser):
         super().__init__(parent)
         self._look = look
         self._text = ""
+        self._page: QTextDocument | None = None
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("pane", True)
         self.setAccessibleName(tr("Help"))
-        self.document().setDocumentMargin(0)
         self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
         self.anchorClicked.connect(self._follow)
         look.changed.connect(self._paint)
@@ -57,6 +59,7 @@ class HelpView(QTextBrowser):
     def show_text(self, markdown: str) -> None:
         """Show another page, from its beginning."""
         self._text = markdown
+        self.verticalScrollBar().setValue(0)
         self._paint()
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
@@ -86,16 +89,33 @@ class HelpView(QTextBrowser):
     def _paint(self) -> None:
         at = self.verticalScrollBar().value()
         self.setFont(self._look.font())
-        self.document().setMarkdown(self._text)
-        self._dress_blocks()
-        for table in self._tables():
+        # Dressed before it is shown: else all of it is laid out again after each of thousands of changes.
+        former, page = self._page, QTextDocument(self)
+        page.setDocumentMargin(0)
+        page.setDefaultFont(self._look.font())
+        page.setMarkdown(self._text)
+        self._dress_blocks(page)
+        for table in self._tables(page):
             self._dress_table(table)
+        self.setDocument(page)
+        self._page = page
+        if former is not None:
+            former.deleteLater()
         self.verticalScrollBar().setValue(at)
+        if self.verticalScrollBar().value() < at:
+            QTimer.singleShot(0, self, partial(self._go_on, page, at))
 
-    def _dress_blocks(self) -> None:
+    def _go_on(self, page: QTextDocument, at: int) -> None:
+        """Go to a place near the end of a page, which is laid out only later by itself."""
+        if page is self._page:
+            page.documentLayout().blockBoundingRect(page.lastBlock())
+            self.setLineWrapColumnOrWidth(self.lineWrapColumnOrWidth())
+            self.verticalScrollBar().setValue(at)
+
+    def _dress_blocks(self, page: QTextDocument) -> None:
         """Give Markdown the sizes, distances and fonts of the window in place of Qt's own."""
-        px, cursor = self._look.px, QTextCursor(self.document())
-        block = self.document().begin()
+        px, cursor = self._look.px, QTextCursor(page)
+        block = page.begin()
         while block.isValid():
             level, shape = block.blockFormat().headingLevel(), QTextBlockFormat()
             shape.setLineHeight(135, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
@@ -134,8 +154,8 @@ class HelpView(QTextBrowser):
             ink.setForeground(QColor(self._look.tokens.accent_ink))
         return ink
 
-    def _tables(self) -> list[QTextTable]:
-        return [frame for frame in self.document().rootFrame().childFrames() if isinstance(frame, QTextTable)]
+    def _tables(self, page: QTextDocument) -> list[QTextTable]:
+        return [frame for frame in page.rootFrame().childFrames() if isinstance(frame, QTextTable)]
 
     def _dress_table(self, table: QTextTable) -> None:
         shape = table.format()

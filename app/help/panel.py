@@ -15,7 +15,7 @@ from app.parts.fold import FoldingRow
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.parts.tabs import WholeTabs
-from runner.model.translation import tr
+from runner.model.translation import ENGLISH, chosen, tr
 from runner.settings.manual import PAGES
 
 if TYPE_CHECKING:
@@ -77,6 +77,9 @@ class HelpPanel(QWidget):
         except OSError:
             text = f"# {page.title}\n\n{MISSING}\n"
         self.view.setAccessibleName(tr("Help: {title}", title=page.title))
+        if chosen() != ENGLISH:
+            note = tr("The help is in English only.")
+            text = f"*{note}*\n\n{text}"
         self.view.show_text(text)
         self.found.clear()
 

@@ -10,6 +10,7 @@ from app import phrases
 from app.history.work_words import work_words
 from app.parts.text.lines import Summary
 from runner.audit.history import past_work
+from runner.model.sentence_translation import in_words
 from runner.model.translation import capital, numeral, plural, tr
 
 if TYPE_CHECKING:
@@ -128,7 +129,9 @@ def step_line(step: PastStep) -> Summary:
 
     match step.kind:
         case past_work.COMMAND:
-            return _command(facts, at, said("text"), DOT.join(filter(None, (said("level"), said("sentence")))))
+            return _command(
+                facts, at, said("text"), DOT.join(filter(None, (said("level"), in_words(said("sentence")))))
+            )
         case past_work.HOST:
             refused = facts.get("allowed") is False
             times = facts.get("times")

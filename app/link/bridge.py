@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from app.link.decisions import Decisions, HistoryUpkeep, PinKeeping, SecretKeeping
 from app.link.registry import AgentRegistry
 from app.link.working import WorkControl
+from runner.model import engine_texts
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
 from runner.model.translation import tr
@@ -416,6 +417,19 @@ class Memory:
 
 
 def _fail(answer: Future[Any], error: BaseException) -> None:
-    answer.set_exception(error)
+    answer.set_exception(_in_words(error) if isinstance(error, KnownError) else error)
     # Read already: one that nobody awaits any more is no fault of its own.
     answer.exception()
+
+
+def _in_words(error: KnownError) -> KnownError:
+    """Return the error with its sentences in the language of the window; the engine's own stays as it is."""
+    what, remedy = engine_texts.in_words(error.what), engine_texts.in_words(error.remedy)
+    if (what, remedy) == (error.what, error.remedy):
+        return error
+    kind = type(error)
+    shown = kind.__new__(kind)
+    vars(shown).update(vars(error), what=what, remedy=remedy)
+    shown.args = (f"{what} {remedy}".strip(),)
+    shown.__cause__ = error
+    return shown

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.parts.amounts import size
 from app.parts.text.visible_characters import visible
+from runner.model import engine_texts
 from runner.model.network import HTTPS_PORT, Destination, UnusableHost, is_address
 from runner.model.request import Isolation, NetworkMode, Tool
 from runner.model.translation import numeral, plural, to_translate, tr
@@ -229,7 +230,9 @@ def below(contact: Contact) -> str:
     if contact.sent or contact.received:
         amounts = tr("{size} sent, {size_2} received", size=size(contact.sent), size_2=size(contact.received))
     # What has no port is no host: "further connections were dropped".
-    why = visible(tr("it {why}", why=contact.why) if contact.port and contact.why else contact.why)
+    why = visible(
+        tr("it {why}", why=engine_texts.in_words(contact.why)) if contact.port and contact.why else contact.why
+    )
     return "; ".join(part for part in (why, amounts) if part)
 
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QListView, QStyleOptionViewItem
 
 from app.packages import words
 from app.parts.amounts import size
+from app.parts.mirrored import row_painter
 from app.parts.plain import tip
 from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.text.lines import set_up_rows
@@ -149,7 +150,7 @@ class _PackageDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        painter = row_painter(painter, option)
         package = index.data(PACKAGE)
         px, tokens = self._look.px, self._look.tokens
         room = QRect(option.rect)

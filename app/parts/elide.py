@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.parts.plain import tip
+from app.parts.plain import set_tip
 
 
 class ElidedLabel(QLabel):
@@ -49,4 +49,4 @@ class ElidedLabel(QLabel):
         return self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
 
     def _tell(self) -> None:
-        self.setToolTip(tip(self.text()) if self._shown() != self.text() else "")
+        set_tip(self, self.text() if self._shown() != self.text() else "")

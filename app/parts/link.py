@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from app.parts.plain import tip
+from app.parts.plain import set_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -29,7 +29,7 @@ class LinkButton(QPushButton):
         """Show `words`."""
         self._words = words
         self.setAccessibleName(words)
-        self.setToolTip(tip(words))
+        set_tip(self, words)
         self._elide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

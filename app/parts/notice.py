@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSizePoli
 from app.parts.column import READABLE
 from app.parts.elide import ElidedLabel
 from app.parts.paths import short_paths
-from app.parts.plain import plain_label, tip
+from app.parts.plain import plain_label, set_tip
 from app.parts.roles import Role
 from app.parts.text.to_clipboard import to_clipboard
 from runner.model.translation import tr
@@ -99,7 +99,7 @@ class Notice(QFrame):
         self._whole = text
         shown = short_paths(text, str(Path.home()))
         self._text.setText(shown)
-        self._text.setToolTip(tip(text) if shown != text else "")
+        set_tip(self._text, text if shown != text else "")
         self.action.setText(action)
         self.action.setVisible(bool(action))
         self.setProperty("tone", str(tone))

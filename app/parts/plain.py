@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QWidget
 
 _LONGEST = 2000
 
@@ -32,6 +32,12 @@ def say(label: QLabel, text: str, role: str) -> None:
         label.setProperty("role", role)
         label.style().unpolish(label)
         label.style().polish(label)
+
+
+def set_tip(widget: QWidget, text: str) -> None:
+    """Give `widget` a tool tip of plain text; a screen reader, which would read its markup aloud, gets the text."""
+    widget.setToolTip(tip(text))
+    widget.setAccessibleDescription(text)
 
 
 def tip(text: str) -> str:

@@ -28,7 +28,7 @@ def paint_tick(painter: QPainter, look: Look, box: QRectF, state: Qt.CheckState)
     painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     if state is Qt.CheckState.Checked:
-        painter.drawPixmap(box.toRect(), look.pixmap("check", "on_accent", BOX))
+        painter.drawPixmap(box.toRect().topLeft(), look.pixmap("check", "on_accent", BOX))
     elif on:
         painter.setPen(QPen(QColor(tokens.on_accent), 2))
         half = QPointF(box.width() / 4, 0)

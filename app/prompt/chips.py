@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.parts.plain import tip
+from app.parts.plain import set_tip
 from app.parts.roles import Role
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class CardChips(QWidget):
             return False
         self._chips = tuple(chips)
         self.setAccessibleName(", ".join(chip.text for chip in chips))
-        self.setToolTip(tip("\n".join(chip.text for chip in chips)))
+        set_tip(self, "\n".join(chip.text for chip in chips))
         self.updateGeometry()
         self.update()
         return True

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.parts.plain import plain_label
 from app.prompt.stack import PromptStack
@@ -14,7 +23,7 @@ from runner.model.events import QuestionAsked
 from runner.model.translation import tr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from app.link.bridge import EngineLink
     from app.look.look import Look
@@ -31,11 +40,18 @@ class Toast(QFrame):
     review = Signal(str)
 
     def __init__(
-        self, over: QWidget, cases: Cards, bridge: EngineLink, look: Look, elsewhere: Callable[[], bool]
+        self,
+        over: QWidget,
+        page: QWidget,
+        cases: Cards,
+        bridge: EngineLink,
+        look: Look,
+        elsewhere: Callable[[], bool],
     ) -> None:
-        """`elsewhere` tells whether the requests are not on screen now."""
+        """`page` is the part of `over` that it lies on; `elsewhere` tells whether the requests are not on screen."""
         super().__init__(over)
         self._over = over
+        self._page = page
         self._cases = cases
         self._look = look
         self._elsewhere = elsewhere
@@ -76,6 +92,7 @@ class Toast(QFrame):
         self._later.setInterval(0)
         self._later.timeout.connect(self._settle)
         over.installEventFilter(self)
+        page.installEventFilter(self)
         cases.happened.connect(self._take)
         self.hide()
 
@@ -92,6 +109,9 @@ class Toast(QFrame):
             self.show()
             self.raise_()
             self.stack.rest.rearm()
+            self._later.start()
+        elif wanted:
+            self._later.start()
         elif not wanted and self.isVisible():
             self.hide()
             self.stack.live(False)
@@ -115,25 +135,66 @@ class Toast(QFrame):
 
     @Slot()
     def _place_later(self) -> None:
-        self._later.start()
+        if self.isVisible():
+            self._later.start()
 
     @Slot()
     def _settle(self) -> None:
         """Take the place again; go where there is no room for all of the card any more."""
-        if self.isVisible() and not self._place_somehow():
+        if not self.isVisible():
+            return
+        if not self._place_somehow():
             self.hide()
             self.stack.live(False)
+        elif self._choose_corner(self._over.window().focusWidget()):
+            self._place()
 
     @Slot(QWidget, QWidget)
     def _give_way_to(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """Go to the other corner where it lies over what has the focus now, and would not there."""
-        if now is None or not self.isVisible() or self.isAncestorOf(now) or not self._over.isAncestorOf(now):
-            return
-        focused, mine = QRect(now.mapTo(self._over, QPoint()), now.size()), self.geometry()
-        other = QRect(self._over.width() - mine.right() - 1, mine.y(), mine.width(), mine.height())
-        if mine.intersects(focused) and not other.intersects(focused):
-            self._at_left = not self._at_left
+        if self.isVisible() and self._choose_corner(now):
             self._place()
+
+    def _choose_corner(self, focused: QWidget | None) -> bool:
+        """Take the corner where it covers less that a person may want to use; return whether that is another one.
+
+        What has the focus counts first, then the buttons of the page that no scrolling moves. Its
+        own buttons rest after a move.
+        """
+        buttons = [one for one in self._page.findChildren(QAbstractButton) if self._stays_below(one)]
+        first = focused if focused is not None and self._over.isAncestorOf(focused) else None
+        if first is not None and self.isAncestorOf(first):
+            first = None
+        covered = [
+            (self._covers(left, [first] if first else []), self._covers(left, buttons)) for left in (False, True)
+        ]
+        other = covered[not self._at_left] < covered[self._at_left]
+        if other:
+            self._at_left = not self._at_left
+            self.stack.rest.rearm()
+        return other
+
+    def _covers(self, left: bool, widgets: Sequence[QWidget]) -> int:
+        """Return how many of `widgets` it lies over in one of its corners."""
+        corner = self._corner(left)
+        return sum(corner.intersects(QRect(one.mapTo(self._over, QPoint()), one.size())) for one in widgets)
+
+    def _stays_below(self, button: QAbstractButton) -> bool:
+        """Return whether a button of the page is on screen and in nothing that scrolls."""
+        if not button.isVisibleTo(self._over):
+            return False
+        above = button.parentWidget()
+        while above is not None and above is not self._page:
+            if isinstance(above, QAbstractScrollArea) and above.verticalScrollBar().maximum() > 0:
+                return False
+            above = above.parentWidget()
+        return True
+
+    def _corner(self, left: bool) -> QRect:
+        """Return its place in the lower right corner, or in the left one of the page."""
+        edge, mine = self._look.px(EDGE), self.geometry()
+        right = self._over.width() - edge - mine.width()
+        begin = self._page.mapTo(self._over, QPoint()).x()
+        return QRect(min(begin, right) if left else right, mine.y(), mine.width(), mine.height())
 
     def _place_somehow(self) -> bool:
         """Take the place with all of the card, else with its main lines; return False without room for either.
@@ -157,11 +218,11 @@ class Toast(QFrame):
         layout.activate()
         # In total: with its own frame, which leaves less width for what is inside.
         height = max(layout.totalMinimumHeightForWidth(width), layout.totalHeightForWidth(width))
-        left = edge if self._at_left else self._over.width() - edge - width
-        self.setGeometry(left, self._over.height() - edge - height, width, height)
+        self.resize(width, height)
+        self.move(self._corner(self._at_left).x(), self._over.height() - edge - height)
         return height <= self._over.height() - 2 * edge
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.Resize and self.isVisible():
-            self._later.start()
+        if event.type() is QEvent.Type.Resize or (event.type() is QEvent.Type.LayoutRequest and watched is self._page):
+            self._place_later()
         return super().eventFilter(watched, event)

@@ -60,7 +60,7 @@ def chips(card: Card, kept: Iterable[Kept] = ()) -> list[CardChip]:
     """
     kept = tuple(kept)
     worst = attention.attention(card)
-    words = attention_words(worst, attention.found(card))
+    words = translated(attention_words(worst, attention.found(card)))
     found = [CardChip(words, "low" if worst is None else worst.name.lower())]
     found += [CardChip(one.words, "low" if one.holds else "medium") for one in of_card(card, kept)]
     found += [CardChip(phrases.visible(one), "neutral") for one in refusals(card, kept)]

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.parts.mirrored import row_painter
 from app.parts.plain import plain_label
 from app.parts.text.lines import paint_thumbnail, painted_view
 from app.state.recent_answers import ANSWERED, Answered, words
@@ -46,7 +47,7 @@ class AnswersDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        painter = row_painter(painter, option)
         one = index.data(ANSWERED)
         if not isinstance(one, Answered):
             return
@@ -116,6 +117,16 @@ class JustNowList(QFrame):
         self._delegate.thumbnails = thumbnails
         thumbnails.changed.connect(self.view.viewport().update)
         self.view.viewport().update()
+
+    @Slot(str)
+    def mark(self, request_id: str) -> None:
+        """Have the row of the request whose output is shown be the selected one; none for ''."""
+        rows = range(self.model.rowCount())
+        of = {one.request.id: row for row in rows if (one := self.model.answered(row)) is not None}
+        if (row := of.get(request_id)) is None:
+            self.view.clearSelection()
+        else:
+            self.view.setCurrentIndex(self.model.index(row, 0))
 
     def give_room(self, height: int) -> None:
         """Take at most `height` pixels, and at least one row; the rest scrolls."""

@@ -12,6 +12,7 @@ from app import phrases
 from app.parts.agent import DOT, paint_dot
 from app.parts.badge import badge_size, paint_badge
 from app.parts.gauges.ring import paint_ring, ring_size
+from app.parts.mirrored import row_painter
 from app.parts.row_background import RowDelegate, paint_ground
 from app.queue.model import CARD, LINE, state, why_missed
 from app.queue.order import Lane
@@ -44,7 +45,7 @@ class QueueDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        painter = row_painter(painter, option)
         room = QRectF(option.rect)
         line = index.data(LINE)
         painter.save()

@@ -11,7 +11,7 @@ from app import phrases
 from app.network.words import breakable
 from app.parts.badge import ClassBadge
 from app.parts.column import readable
-from app.parts.plain import plain_label, tip
+from app.parts.plain import plain_label, set_tip
 from app.parts.roles import Role
 from app.remembering import words
 from runner.model.translation import tr
@@ -105,7 +105,7 @@ def _label(text: str, role: str = "") -> QLabel:
     """Return a label in which also a word breaks that is longer than a line; its tool tip has the text as it is."""
     label = plain_label(breakable(text), role, wrap=True)
     if label.text() != text:
-        label.setToolTip(tip(text))
+        set_tip(label, text)
     return label
 
 

@@ -27,6 +27,8 @@ from app.parts.plain import plain_label
 from app.parts.sections import Listed, Pairs
 from app.parts.text.code import CodeView
 from app.state import attention
+from runner.model import engine_texts
+from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Language, Tool
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from app.state.cards import Cards
     from runner.audit.ledger.row import Row
-    from runner.policy.explain import Explanation
+    from runner.policy.explain import Explanation, Step
 
 RECENT = 100
 PASTED = tr("A program pasted below")
@@ -189,7 +191,7 @@ class Trial(QWidget):
         self.badge.set_level(attention.of_assessment(found.assessment), bool(found.assessment.findings))
         self.badge.setToolTip(tr("{name} class", name=found.assessment.level.name))
         self.verdict.setText(_words(found.verdict))
-        self.steps.show_pairs((step.name, phrases.visible(step.said)) for step in found.steps)
+        self.steps.show_pairs((translated(step.name), phrases.visible(_said(step))) for step in found.steps)
         self.findings.show_lines(
             ": ".join(filter(None, (one.span.place.capitalize(), f"{one.level.name}. {translated(one.reason)}")))
             for one in found.assessment.findings
@@ -274,3 +276,11 @@ def _combo(name: str) -> QComboBox:
     combo.setMinimumContentsLength(8)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     return combo
+
+
+def _said(step: Step) -> str:
+    """Return what a step says, in the language of the window."""
+    level, colon, reason = step.said.partition(": ")
+    if colon and level in Level.__members__:
+        return f"{level}: {translated(reason)}"
+    return engine_texts.in_words(step.said)

@@ -58,7 +58,7 @@ def too_long(request: Request) -> str:
         return ""
     return tr(
         "{name}: a line is too long to be shown to its end. Deny it and ask for shorter lines, or edit the code.",
-        name=part.name,
+        name=phrases.part_name(part.name),
     )
 
 
@@ -68,7 +68,8 @@ def to_look_at(unseen: Sequence[str]) -> str:
         return ""
     if list(unseen) == [CODE]:
         return tr("Scroll to the end of the code to approve.")
-    names = tr(" and ").join(filter(None, (", ".join(unseen[:-1]), unseen[-1])))
+    parts = [phrases.part_name(one) for one in unseen]
+    names = tr(" and ").join(filter(None, (", ".join(parts[:-1]), parts[-1])))
     return tr("Look at {names} to the end to approve.", names=names)
 
 

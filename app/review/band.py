@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from app import phrases
 from app.parts.chips import ChipRow, Fact
 from app.parts.link import LinkButton
-from app.parts.plain import plain_label, tip
+from app.parts.plain import plain_label, set_tip
 from app.review.containment import about_request, missing, of_card, refusals
 from app.review.passage import STOPPED, STOPPED_WHY, passage
 from app.review.picture import PassagePicture
@@ -72,7 +72,7 @@ class VerdictBand(QWidget):
     def _make_calm(self) -> QWidget:
         """Return what says that nothing of what stands out can happen here."""
         calm = QWidget()
-        calm.setToolTip(tip(STOPPED_WHY))
+        set_tip(calm, STOPPED_WHY)
         self._shield = plain_label()
         words = plain_label(STOPPED, "strong")
         words.setAccessibleDescription(STOPPED_WHY)
@@ -95,7 +95,7 @@ class VerdictBand(QWidget):
         self._level = attention.attention(shown)
         words = attention.sentence(shown) or tr("Not assessed yet.")
         self.sentence.setText(words)
-        self.sentence.setToolTip(tip("\n".join(filter(None, (words, attention.class_words(shown))))))
+        set_tip(self.sentence, "\n".join(filter(None, (words, attention.class_words(shown)))))
         self._show_trial(shown)
         self._line, where = _look_at(shown.assessment, shown.request.code)
         self.look_at.say(where)
@@ -124,7 +124,7 @@ class VerdictBand(QWidget):
     def _show_trial(self, shown: Card) -> None:
         words, found = trials.line(shown), trials.tried(shown)
         self.tried.setText(words)
-        self.tried.setToolTip(tip(words if found is None else trials.text(found)))
+        set_tip(self.tried, words if found is None else trials.text(found))
         self.tried.setProperty("role", "bad" if trials.level(shown) else "" if found is not None else "muted")
         self.tried.style().unpolish(self.tried)
         self.tried.style().polish(self.tried)

@@ -112,6 +112,7 @@ class Deciding(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.split)
+        self.queue.lower()  # first for a screen reader, as on the screen
 
     def _bind(self) -> None:
         """Give the letters that are printed on the buttons their meaning."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
+from app.parts.mirrored import row_painter
 from app.parts.plain import tip
 from app.parts.text.lines import set_up_rows
 from runner.model.translation import tr, translated
@@ -130,7 +131,7 @@ class _FindingDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        painter = row_painter(painter, option)
         px, tokens = self._look.px, self._look.tokens
         finding: Finding = index.data(FINDING)
         room: QRect = option.rect
@@ -142,7 +143,7 @@ class _FindingDelegate(QStyledItemDelegate):
             painter.setBrush(QColor(tokens.selection if strong else tokens.hover))
             painter.drawRoundedRect(room.adjusted(0, 1, 0, -1), px(4), px(4))
         mark = self._look.pixmap("triangle-alert", _INKS[finding.level], 14)
-        painter.drawPixmap(room.left() + px(2), room.top() + px(6), mark)
+        painter.drawPixmap(QPoint(room.left() + px(2), room.top() + px(6)), mark)
         words = room.adjusted(px(22), px(4), -px(4), -px(4))
         painter.setFont(self._look.font())
         painter.setPen(QColor(tokens.text))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QStackedWidget, QVBoxLay
 
 from app.parts.flow import Flow
 from app.parts.key_names import key_text
-from app.parts.plain import plain_label, tip
+from app.parts.plain import plain_label, set_tip
 from app.review.again import ApproveAgain
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import Denial
@@ -134,7 +134,7 @@ class Foot(QStackedWidget):
         """Show a sentence above the buttons, which stay where they are: it grows upwards."""
         if words != self.sentence.text():
             self.sentence.setText(words)
-            self.sentence.setToolTip(tip(words))
+            set_tip(self.sentence, words)
             self._fit_sentences()
 
     def flash(self) -> None:

@@ -13,7 +13,7 @@ from app.parts.agent import AgentDot
 from app.parts.badge import Badge
 from app.parts.elide import ElidedLabel
 from app.parts.gauges.ring import CountdownRing
-from app.parts.plain import tip
+from app.parts.plain import set_tip
 from app.parts.text.to_clipboard import to_clipboard
 from app.state import attention
 from runner.approval.editing import included_files
@@ -111,7 +111,7 @@ class Header(QWidget):
         self.claims.setVisible(bool(said) and not self._low)
         self.badge.setVisible(card.assessment is not None)
         self.badge.set_level(attention.attention(card), attention.found(card))
-        self.badge.setToolTip(tip(f"{attention.class_words(card)}\n{self.below.text()}\n{said}".strip()))
+        set_tip(self.badge, f"{attention.class_words(card)}\n{self.below.text()}\n{said}".strip())
         self.ring.set_ink("muted" if paused else attention.ink(card))
         deadline = card.deadline if card.waiting else card.armed
         self.ring.setVisible(deadline is not None)

@@ -85,6 +85,7 @@ class RequestPage(QWidget):
         column.addLayout(above)
         column.addLayout(self._body, 1)
         column.addLayout(foot)
+        self.header.lower()  # a screen reader goes through a page in the order of its widgets
         Centred(self, px(CODE_WIDTH + DETAILS_WIDTH))
 
     @property

@@ -29,7 +29,7 @@ STOPPED_WHY = tr(
     "What stands out in this code was read to its end and cannot happen here: the sandbox has no network and none of "
     "your files. What it makes is removed with the sandbox; its agent gets what it prints."
 )
-UNREAD = tr("partly unread")
+UNREAD = tr("code partly unread")
 PROVEN = (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR_DIRECT, Isolation.GVISOR)
 """Sandboxes on this machine, whose protections were tried here."""
 NO_NETWORK = tr("no network")

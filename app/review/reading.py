@@ -127,7 +127,7 @@ class ReadingPane(QWidget):
             self.tabs.addTab(translated(FACTS[request.tool].part))
         self.tabs.addTab(tr("Changes"))
         for part in parts:
-            self.tabs.setTabData(self.tabs.addTab(part.name), part)
+            self.tabs.setTabData(self.tabs.addTab(phrases.part_name(part.name)), part)
         if request.plan is not None:
             self.plan.show_plan(request.plan, request.domains)
         if self._detailed:
@@ -298,7 +298,7 @@ class ReadingPane(QWidget):
         elif part is not None:
             self.extra.set_code(part.text, "", ())
             self.extra.setAccessibleName(
-                f"{part.name}, {plural('{count} line', '{count} lines', self.extra.line_count)}"
+                f"{phrases.part_name(part.name)}, {plural('{count} line', '{count} lines', self.extra.line_count)}"
             )
             self._parts.setCurrentWidget(self.extra)
 
@@ -379,7 +379,7 @@ class ReadingPane(QWidget):
             if isinstance(part, str):
                 continue
             name = part.name if part is not None else CODE_PART if tab == CODE else ""
-            words = part.name if part is not None else translated(FACTS[card.request.tool].part)
+            words = phrases.part_name(part.name) if part is not None else translated(FACTS[card.request.tool].part)
             if not name:
                 continue
             if name in unseen and (painted or name != CODE_PART):

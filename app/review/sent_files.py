@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
-from PySide6.QtWidgets import QSizePolicy, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
 from app.parts.amounts import size
 from app.parts.plain import plain_label
-from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import Index, RowModel
-from app.parts.text.lines import set_up_painted
-from app.parts.tick import paint_tick, tick_place
+from app.parts.ticked import TickedDelegate, TickedView
 from runner.model.sent_files import LINK
 from runner.model.translation import numeral, plural, to_translate, tr, translated
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
-    from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent
-    from PySide6.QtWidgets import QStyleOptionViewItem
+    from PySide6.QtGui import QPaintEvent
 
     from app.look.look import Look
     from runner.model.sent_files import SentFile, SentFiles
@@ -39,8 +36,6 @@ REASONS = (
     to_translate("it changes while it is read"),
 )
 """Words of the engine about files that may hold a secret, and about what is never sent."""
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,67 +82,39 @@ class SentRows(RowModel[SentRow]):
         return None
 
 
-class SentDelegate(RowDelegate):
+class SentDelegate(TickedDelegate):
     """Tick, name, why it may hold a secret, and its size."""
 
-    def __init__(self, look: Look, view: QTableView) -> None:
-        super().__init__(view)
-        self._look = look
-
-    def box(self, room: QRectF) -> QRectF:
-        """Return the place of the tick."""
-        return tick_place(self._look, room)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    def paint_row(
+        self, painter: QPainter, room: QRectF, box: QRectF, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         row = index.data(SENT_ROW)
         if not isinstance(row, SentRow):
             return
-        px, tokens, room = self._look.px, self._look.tokens, QRectF(option.rect)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        # The view has filled the whole of a chosen row by now.
-        painter.fillRect(option.rect, QColor(tokens.surface))
-        paint_ground(painter, self._look, option.state, room.adjusted(px(2), 1, -px(2), -1))
-        box = self.box(room)
-        if row.tick:
-            paint_tick(painter, self._look, box, Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)))
+        px, tokens = self._look.px, self._look.tokens
         left, right = box.left() if row.heading else box.right() + px(10), room.right() - px(12)
-        small = self._look.font(-1)
+        small = QFontMetricsF(self._look.font(-1))
         for text, ink in ((row.amount, tokens.muted), (row.why, tokens.medium if row.tick else tokens.muted)):
-            painter.setFont(small)
-            painter.setPen(QColor(ink))
-            width = min(QFontMetricsF(small).horizontalAdvance(text) + 1, (right - left) / 2)
+            width = min(small.horizontalAdvance(text) + 1, (right - left) / 2)
             if text == row.amount:
                 width = max(width, px(64))
-            words = QFontMetricsF(small).elidedText(text, Qt.TextElideMode.ElideRight, width)
-            painter.drawText(QRectF(right - width, room.top(), width, room.height()), _RIGHT, words)
-            right -= width + (px(10) if text or width else 0)
-        font = self._look.font(-1 if row.heading else 0, bold=row.heading)
-        painter.setFont(font)
+            right = self.paint_small(painter, room, right, text, ink, width) - (px(10) if text or width else 0)
         painter.setPen(QColor(tokens.muted if row.heading or not row.leaves else tokens.text))
-        name = QFontMetricsF(font).elidedText(row.name, Qt.TextElideMode.ElideMiddle, max(0.0, right - left))
-        painter.drawText(QRectF(left, room.top(), right - left, room.height()), _LEFT, name)
-        painter.restore()
+        font = self._look.font(-1 if row.heading else 0, bold=row.heading)
+        self.paint_name(painter, room, left, right, row.name, font)
 
 
-class SentList(QTableView):
-    """A click on a tick, or Space, ticks; nothing else does. Says when its last row has been on the screen."""
+class SentList(TickedView[SentRow]):
+    """Says when its last row has been on the screen."""
 
     seen_to_end = Signal(bool)
     toggled = Signal(str)
     """The name of the file whose tick is to be set, or taken away."""
 
     def __init__(self, look: Look, rows: SentRows) -> None:
-        super().__init__()
+        super().__init__(look, rows, tr("Files that would leave this machine"), SentDelegate, ROW)
         self._rows = rows
         self._seen = False
-        self._pressed = -1
-        set_up_painted(self, rows, tr("Files that would leave this machine"))
-        self._delegate = SentDelegate(look, self)
-        self.setItemDelegate(self._delegate)
-        self.verticalHeader().setDefaultSectionSize(look.px(ROW))
 
     @property
     def is_seen_to_end(self) -> bool:
@@ -169,41 +136,9 @@ class SentList(QTableView):
             self._seen = True
             self.seen_to_end.emit(True)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        row = self.currentIndex().row()
-        if event.key() == Qt.Key.Key_Space and not event.modifiers() and row >= 0:
-            if not event.isAutoRepeat():
-                self._toggle(row)
-            event.accept()
-            return
-        super().keyPressEvent(event)
-
-    def keyboardSearch(self, search: str) -> None:
-        """Go nowhere by letters: those are keys of the page."""
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._pressed = self._tick_at(event)
-        if self._pressed < 0:
-            super().mousePressEvent(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        pressed, self._pressed = self._pressed, -1
-        if pressed < 0:
-            super().mouseReleaseEvent(event)
-        elif self._tick_at(event) == pressed:
-            self._toggle(pressed)
-
-    def _toggle(self, row: int) -> None:
+    def toggle(self, row: int) -> None:
         if self._rows.can_tick(row):
             self.toggled.emit(self._rows.rows[row].tick)
-
-    def _tick_at(self, event: QMouseEvent) -> int:
-        """Return the row whose tick is under the pointer; -1 for none."""
-        index = self.indexAt(event.position().toPoint())
-        if event.button() is not Qt.MouseButton.LeftButton or not index.isValid():
-            return -1
-        around = self._delegate.box(QRectF(self.visualRect(index))).adjusted(-10, -8, 6, 8)
-        return index.row() if self._rows.can_tick(index.row()) and around.contains(event.position()) else -1
 
 
 class SentFilesView(QWidget):

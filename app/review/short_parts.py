@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app import phrases
 from app.parts.plain import plain_label
 from app.parts.text.code import CodeView
 from runner.model.translation import plural
@@ -76,12 +77,13 @@ class ShortParts(QWidget):
         view = CodeView(self._look, block)
         view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         view.set_code(part.text, "", ())
-        view.setAccessibleName(f"{part.name}, {plural('{count} line', '{count} lines', view.line_count)}")
+        name = phrases.part_name(part.name)
+        view.setAccessibleName(f"{name}, {plural('{count} line', '{count} lines', view.line_count)}")
         view.seen_to_end.connect(partial(self._tell, part, view))
         column = QVBoxLayout(block)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(self._look.px(2))
-        column.addWidget(plain_label(part.name, "heading"))
+        column.addWidget(plain_label(name, "heading"))
         column.addWidget(view)
         column.addStretch()
         self._row.addWidget(block, 1)

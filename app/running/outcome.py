@@ -39,6 +39,8 @@ class OutcomeView(QFrame):
     all_wanted = Signal(str)
     """The page of runs is wanted, with this request."""
     closed = Signal()
+    shown_changed = Signal(str)
+    """The request that it shows from now on; '' for none."""
 
     def __init__(
         self, cases: Cards, answers: JustNowModel, bridge: EngineLink, look: Look, parent: QWidget | None = None
@@ -105,11 +107,13 @@ class OutcomeView(QFrame):
             self.title.setText(one.headline)
             self.output.clear()
         self._follow()
+        self.shown_changed.emit(request_id)
         return True
 
     def clear(self) -> None:
         self._one = self._source = None
         self.output.clear()
+        self.shown_changed.emit("")
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:

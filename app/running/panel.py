@@ -26,7 +26,7 @@ from app.parts.empty import EmptyState
 from app.parts.fold import Folding
 from app.parts.gauges.meters import Meters, reached
 from app.parts.key_names import key_text
-from app.parts.plain import plain_label, tip
+from app.parts.plain import plain_label, set_tip
 from app.parts.tabs import whole_tabs
 from app.parts.text.code import CodeView
 from app.parts.text.copies import offer_copies
@@ -192,7 +192,7 @@ class RunningPanel(QWidget):
         words = state_words(card) if build is None else tr("Building {build}.", build=phrases.visible(build[0]))
         program = tr(" Its program {claim}.", claim=claim) if claim else ""
         self.state.setText(f"{phrases.claim_of(card.request, card.several)}: {words}{program}")
-        self.state.setToolTip(tip("\n".join((self.state.text(), *card.protections))))
+        set_tip(self.state, "\n".join((self.state.text(), *card.protections)))
         self.stop.setVisible(card.result is None)
         self.hold.setVisible(card.can_hold)
         self.hold.setText(tr("Pause") if card.held is None else tr("Resume"))
@@ -356,6 +356,7 @@ class RunningPanel(QWidget):
         split.setHandleWidth(px(8))
         split.addWidget(self._list)
         split.addWidget(right)
+        self._list.lower()  # first for a screen reader, as on the screen
         split.setStretchFactor(1, 1)
         split.setSizes([px(270), px(900)])
         whole = QHBoxLayout(self)

@@ -12,6 +12,7 @@ from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.review.proof import PinField
 from runner.identity.pin import DIGITS, PinState, well_formed
+from runner.model import engine_texts
 from runner.model.errors import KnownError
 from runner.model.translation import tr
 
@@ -106,7 +107,7 @@ class PinDialog(QDialog):
         column.setSpacing(px(10))
         column.addWidget(plain_label(self.windowTitle(), "title"))
         if not self._removing:
-            column.addWidget(plain_label(DIGITS, "muted"))
+            column.addWidget(plain_label(engine_texts.in_words(DIGITS), "muted"))
         column.addLayout(fields)
         column.addWidget(self.notice)
         column.addLayout(buttons)
@@ -170,7 +171,7 @@ class PinRow(QWidget):
         self.setVisible(state is not None and (self._wanted or state.known))
         if state is None:
             return
-        self.words.setText(NONE if state.usable and not state.known else state.words)
+        self.words.setText(NONE if state.usable and not state.known else engine_texts.in_words(state.words))
         self.change.setText(tr("Change\N{HORIZONTAL ELLIPSIS}") if state.known else tr("Set\N{HORIZONTAL ELLIPSIS}"))
         self.change.setAccessibleName(tr("Change the PIN") if state.known else tr("Set a PIN"))
         self.change.setEnabled(state.usable)

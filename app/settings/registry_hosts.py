@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.parts.elide import ElidedLabel
-from app.parts.plain import tip
+from app.parts.plain import set_tip
 from app.parts.text.visible_characters import visible
 from runner.model.translation import tr
 from runner.network.registries import of_this_machine, of_tools
@@ -64,7 +64,7 @@ class RegistryHosts(QWidget):
         new = [one for one in hosts.default if one not in typed]
         words += [tr("Added above; it counts once you save.")] if hosts.default and not new else []
         self.said.setText(" ".join(words))
-        self.said.setToolTip(tip(self.said.text()))
+        set_tip(self.said, self.said.text())
         named = visible(urlsplit(hosts.default[0]).hostname or hosts.default[0]) if hosts.default else ""
         self.add.setText(tr("Add {named}", named=named))
         self.add.setToolTip(

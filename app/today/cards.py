@@ -28,6 +28,7 @@ from app.today.bars import LEGEND
 from app.today.lane_view import LanesView
 from app.today.plots import ColumnsPlot, SharesPlot
 from app.today.spans import TimeSpan
+from runner.audit.history.counting import Unit
 from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
@@ -211,8 +212,8 @@ class SpanCard(TitledCard):
         self._show_only(self.lanes if lanes else self.no_bars)
 
     def show_columns(self, columns: Sequence[Column], shown: SpanFigures) -> None:
-        unit = shown.figures.unit.name.lower()
-        self.title.setText(tr("Requests by {unit}", unit=unit))
+        by_day = shown.figures.unit is Unit.DAY
+        self.title.setText(tr("Requests by day") if by_day else tr("Requests by month"))
         self.note.hide()
         self.legend.show_entries([(piece.ink, piece.name) for piece in overview.STACKED])
         self.columns.show_columns(columns, leads=True)

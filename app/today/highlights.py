@@ -153,14 +153,19 @@ def _attempted(facts: Known) -> Iterable[Notable]:
         if agent is None or one.agent in named or len(named) == MOST_ATTEMPTS:
             continue
         named.add(one.agent)
-        times = {1: "once", 2: "twice"}.get(one.times, tr("{times} times", times=numeral(one.times)))
-        words = tr("{agent} asked {times} to {deed}", agent=phrases.visible(one.agent), times=times, deed=one.deed)
+        words = plural(
+            "{agent} asked once to {deed}",
+            "{agent} asked {count} times to {deed}",
+            one.times,
+            agent=phrases.visible(one.agent),
+            deed=one.deed,
+        )
         show = ToHistory({"agent": one.agent, "level": str(int(Level.CRITICAL)), **facts.period})
         when = tr("last {when}", when=phrases.when(one.last))
         if agent.paused:
             yield Notable("critical", words, tr("Not approved, {when}; it is paused", when=when), tr("Show"), show)
         else:
-            below = tr("Not approved, {when}. Paused, it is refused until you resume it", when=when)
+            below = tr("Not approved, {when}. Pause it, and all that it asks is refused until you resume it", when=when)
             yield Notable("critical", words, below, tr("Pause it"), ToPause(one.agent), show)
 
 

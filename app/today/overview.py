@@ -217,8 +217,8 @@ def deciders(shown: SpanFigures) -> list[Share]:
     for one, number in answered_by(shown).items():
         found[_decider(one)] += number
     for _, day in at_work(shown):
-        found["You let run at work", "low"] += day.let_run
-        found["You refused at work", "high"] += day.turned_down
+        found[tr("You let run at work"), "low"] += day.let_run
+        found[tr("You refused at work"), "high"] += day.turned_down
     return _most([Share(name, number, ink) for (name, ink), number in found.most_common() if number])
 
 

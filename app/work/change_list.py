@@ -15,15 +15,12 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QPainter
-from PySide6.QtWidgets import QTableView
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from app.parts.badge import badge_size, paint_badge
-from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import Index, RowModel
 from app.parts.text.copies import offer_copies
-from app.parts.text.lines import set_up_painted
-from app.parts.tick import paint_tick, tick_place
+from app.parts.ticked import TickedDelegate, TickedView
 from app.work import words
 from app.work.change_rows import ChangeRow, ChangeTable, RowKind, ticks_for
 from app.work.unified import said_of_parts
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from PySide6.QtCore import QObject
-    from PySide6.QtGui import QMouseEvent
-    from PySide6.QtWidgets import QStyleOptionViewItem
 
     from app.look.look import Look
 
@@ -45,8 +40,6 @@ _COUNT = Qt.ItemDataRole.UserRole + 14
 _FOUND = Qt.ItemDataRole.UserRole + 15
 NOTHING_READ = AddedFindings()
 NOT_READ = tr("not read")
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _CENTER = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine)
 LOOK_MS = 60
 """From the last movement of the list until the lines of the rows on screen are counted."""
@@ -274,62 +267,33 @@ LEAST_NAME, DOT = 120, 10
 """Pixels that a name gets at least where it needs them, and of the badge where it has no room for its word."""
 
 
-class ChangeDelegate(RowDelegate):
+class ChangeDelegate(TickedDelegate):
     """Tick, sign, name, a word where there is one, and how many lines."""
 
-    def __init__(self, look: Look, view: QTableView) -> None:
-        super().__init__(view)
-        self._look = look
-
-    def box(self, room: QRectF) -> QRectF:
-        """Return the place of the tick."""
-        return tick_place(self._look, room)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    def paint_row(
+        self, painter: QPainter, room: QRectF, box: QRectF, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         row = index.data(CHANGE)
         if not isinstance(row, ChangeRow):
             return
         px, tokens = self._look.px, self._look.tokens
-        room = QRectF(option.rect)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        # The view has filled the whole of a chosen row by now.
-        painter.fillRect(option.rect, QColor(tokens.surface))
-        paint_ground(painter, self._look, option.state, room.adjusted(px(2), 1, -px(2), -1))
-        box = self.box(room)
-        if row.can_tick:
-            paint_tick(painter, self._look, box, Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)))
         sign = QRectF(box.right() + px(7), room.top(), px(16), room.height())
         painter.setFont(self._look.font(0, bold=True))
         painter.setPen(QColor(getattr(tokens, words.INKS[row.sign])))
         painter.drawText(sign, _CENTER, row.sign)
         left, right = sign.right() + px(6), room.right() - px(10)
-        metrics = QFontMetricsF(self._look.font())
+        font = self._look.font()
+        whole = QFontMetricsF(font).horizontalAdvance(row.name)
         count, found = str(index.data(_COUNT) or ""), index.data(_FOUND)
         # The name first: in a narrow row the number of lines gives way to it, then the word of the badge.
-        left_over = right - left - min(metrics.horizontalAdvance(row.name), px(LEAST_NAME)) - self._beside(row, found)
-        if left_over >= self._small(count) + px(8):
-            right = self._paint_count(painter, room, right, count)
+        left_over = right - left - min(whole, px(LEAST_NAME)) - self._beside(row, found)
+        if count and left_over >= self._small(count) + px(8):
+            right = self.paint_small(painter, room, right, count, tokens.muted) - px(8)
         right = self._paint_found(painter, room, right, found, in_a_word=left_over >= 0)
         if row.tag:
             right = self._paint_tag(painter, room, right, row.tag, TAG_INKS[row.kind])
-        painter.setFont(self._look.font())
         painter.setPen(QColor(tokens.text if row.can_tick else tokens.muted))
-        name = metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, max(0.0, right - left))
-        painter.drawText(QRectF(left, room.top(), right - left, room.height()), _LEFT, name)
-        painter.restore()
-
-    def _paint_count(self, painter: QPainter, room: QRectF, right: float, count: str) -> float:
-        painter.setFont(self._look.font(-1))
-        if not count:
-            return right
-        width = self._small(count)
-        painter.setPen(QColor(self._look.tokens.muted))
-        painter.drawText(QRectF(right - width - 1, room.top(), width + 1, room.height()), _RIGHT, count)
-        return right - width - self._look.px(8)
+        self.paint_name(painter, room, left, right, row.name, font)
 
     def _small(self, text: str) -> float:
         """Return the width of a small text in pixels."""
@@ -377,26 +341,21 @@ class ChangeDelegate(RowDelegate):
         return right - width - px(8)
 
 
-class ChangeView(QTableView):
-    """A click on the tick, or Space, ticks; nothing else does."""
+class ChangeView(TickedView[ChangeRow]):
+    """The changes of a working copy."""
 
     resting = Signal()
     """The rows on screen are others than a moment ago."""
 
     def __init__(self, look: Look, model: TickedChanges) -> None:
-        super().__init__()
+        super().__init__(look, model, tr("Changes"), ChangeDelegate, ROW)
         self._changes = model
-        set_up_painted(self, model, tr("Changes"))
-        self._delegate = ChangeDelegate(look, self)
-        self.setItemDelegate(self._delegate)
-        self.verticalHeader().setDefaultSectionSize(look.px(ROW))
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(LOOK_MS)
         self._soon.timeout.connect(self.resting)
         self.verticalScrollBar().valueChanged.connect(self._moved)
         model.modelReset.connect(self._moved)
-        self._pressed = -1
         offer_copies(self, lambda row: [("path", model.rows[row].name)] if 0 <= row < len(model.rows) else [])
 
     def on_screen(self) -> tuple[int, int]:
@@ -408,30 +367,8 @@ class ChangeView(QTableView):
     def _moved(self) -> None:
         self._soon.start()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        row = self.currentIndex().row()
-        if event.key() == Qt.Key.Key_Space and not event.modifiers() and row >= 0:
-            if not event.isAutoRepeat():
-                self._changes.toggle(row)
-            event.accept()
-            return
-        super().keyPressEvent(event)
-
-    def keyboardSearch(self, search: str) -> None:
-        """Go nowhere by letters: those are keys of the page."""
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._pressed = self._tick_at(event)
-        if self._pressed < 0:
-            super().mousePressEvent(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        pressed, self._pressed = self._pressed, -1
-        if pressed >= 0:
-            if self._tick_at(event) == pressed:
-                self._changes.toggle(pressed)
-            return
-        super().mouseReleaseEvent(event)
+    def toggle(self, row: int) -> None:
+        self._changes.toggle(row)
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
@@ -441,12 +378,3 @@ class ChangeView(QTableView):
         if event.type() == QEvent.Type.Show:
             self._moved()
         return super().viewportEvent(event)
-
-    def _tick_at(self, event: QMouseEvent) -> int:
-        """Return the row whose tick is under the pointer; -1 for none."""
-        index = self.indexAt(event.position().toPoint())
-        if event.button() is not Qt.MouseButton.LeftButton or not index.isValid():
-            return -1
-        row = self._changes.rows[index.row()]
-        around = self._delegate.box(QRectF(self.visualRect(index))).adjusted(-10, -8, 6, 8)
-        return index.row() if row.can_tick and around.contains(event.position()) else -1

@@ -315,9 +315,16 @@ class ChangesCard(QFrame):
         session = self._session
         chosen = self.model.chosen
         wanted, whole = len(self.model.table.wanted(chosen)), self.model.table.number
-        self.ticked.setText(
-            tr("{wanted} of {whole} ticked", wanted=numeral(wanted), whole=numeral(whole)) if whole else ""
-        )
+        counted = {"wanted": numeral(wanted), "whole": numeral(whole)}
+        ticked = tr("{wanted} of {whole} ticked", **counted) if whole else ""
+        if folders := len(self.model.table.folders):  # a new folder has no row
+            ticked = plural(
+                "{wanted} of {whole} ticked, {count} folder",
+                "{wanted} of {whole} ticked, {count} folders",
+                folders,
+                **counted,
+            )
+        self.ticked.setText(ticked)
         things = plural("{count} change", "{count} changes", wanted)
         if in_part := len(self.model.in_part):
             things += tr(", {in_part} in part", in_part=numeral(in_part))

@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.parts.mirrored import row_painter
 from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import RowModel
 from app.parts.text.copies import offer_copies
@@ -65,7 +66,7 @@ class CommandDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        painter = row_painter(painter, option)
         row = index.data(_COMMAND)
         if not isinstance(row, CommandRow):
             return

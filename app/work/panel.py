@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from app.parts.empty import EmptyState
-from app.parts.plain import plain_label, say
+from app.parts.plain import say
 from app.review.keystrokes import Keystrokes
 from app.work.changes_card import ChangesCard
 from app.work.host_words import WorkHosts
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
 EMPTY = tr("No program is at work")
 EMPTY_WHAT = tr(
-    "Go into the folder of a project and type\n\nassent work claude\n\nThe agent then works over a copy of it. Your"
-    " folder stays as it is until you apply here what it changed."
+    "An agent works over a copy of a project's folder. Your folder stays as it is until you apply here what it"
+    " changed. The button says what to type in a terminal."
 )
 START = tr("Work on a project\N{HORIZONTAL ELLIPSIS}")
 ALWAYS = tr("Allowed hosts\N{HORIZONTAL ELLIPSIS}")
-HINT = tr("Start one: assent work claude")
 TOO_QUICK = tr("Too quick: press A again.")
 MOST_FOLLOWED = 5000
 """Changes up to which a list is read again while somebody looks at it; a longer one when they come back to it."""
@@ -69,7 +68,6 @@ class WorkPanel(QWidget):
         self.always.setProperty("kind", "quiet")
         self.always.setAutoDefault(False)
         self.always.setToolTip(tr("Hosts that programs at work may always reach, by project"))
-        self.hint = plain_label(HINT, "small", wrap=True)
         self.keystrokes = Keystrokes(self)
         self.keystrokes.swallowed.connect(self._swallowed)
         self._clock = QTimer(self)
@@ -245,8 +243,6 @@ class WorkPanel(QWidget):
         left.addWidget(self.list.view, 1)
         left.addWidget(self.start)
         left.addWidget(self.always)
-        left.addWidget(self.hint)
-        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._right = QSplitter(Qt.Orientation.Vertical)
         self._right.setChildrenCollapsible(False)
         self._right.addWidget(self.card)

@@ -15,7 +15,7 @@ from app.parts.chips import ChipRow
 from app.parts.confirm import ConfirmDialog
 from app.parts.elide import ElidedLabel
 from app.parts.fold import keep_needed_height
-from app.parts.plain import plain_label, say, tip
+from app.parts.plain import plain_label, say, set_tip
 from app.parts.text.copying import CopyButton
 from app.work import words
 from app.work.command_list import CommandList
@@ -117,7 +117,7 @@ class SessionCard(QFrame):
         say(self.ending, words.ending(session), "muted")
         say(self.refused, words.refusing(session), "warn")
         self.chips.show_facts(words.chips(session))
-        self.chips.setToolTip(tip(words.hosts(session)))
+        set_tip(self.chips, words.hosts(session))
         self.name.setText(phrases.visible(session.name))
         self.copy.setToolTip(tr("For a terminal: assent work apply {name}", name=phrases.visible(session.name)))
         self.copy.set_text_to_copy(session.name)

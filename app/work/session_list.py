@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, 
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QTableView
 
+from app.parts.mirrored import mirrored, row_painter
 from app.parts.row_background import RowDelegate, paint_ground
 from app.parts.row_model import RowModel
 from app.parts.text.lines import set_up_painted
@@ -131,7 +132,7 @@ class SessionDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        painter = row_painter(painter, option)
         row = index.data(_SESSION)
         if not isinstance(row, SessionRow):
             return
@@ -210,7 +211,9 @@ class SessionView(QTableView):
         row, delegate = index.data(_SESSION), self.itemDelegate()
         if not isinstance(row, SessionRow) or not isinstance(delegate, SessionDelegate):
             return
-        if delegate.port_of(QRectF(self.visualRect(index)), row).contains(event.position()):
+        room = QRectF(self.visualRect(index))
+        port = mirrored(room, delegate.port_of(QRectF(room), row), self.layoutDirection())
+        if port.contains(event.position()):
             self.port_wanted.emit(row.name, row.port)
 
 

@@ -21,7 +21,7 @@ NEEDED = ("runner.commands.work_changes", "runner.commands.work_findings")
 """What the question needs."""
 QUESTION = "[a]pply, {}[s]how the lines, [d]iscard, [k]eep for later? "
 MARKED, MERGED = "apply also what is [m]arked, ", "apply also what is merged with your [e]dits, "
-FOLDERS, COMMITS = "apply also what is in those [f]olders (*), ", "apply also [f]olders (*) and commits, "
+FOLDERS, COMMITS = "apply also the [f]olders that stay, ", "apply also [f]olders and commits that stay, "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -293,7 +293,7 @@ def _local(ready: Readiness, settings: Settings, *, protected: bool) -> list[Che
 def _language(language: Language, versions: dict[str, str], missing: tuple[str, ...], wanted: tuple[str, ...]) -> Check:
     name = "Shell" if language is Language.SHELL else LANGUAGES[language].title
     if language not in wanted:
-        return Check(name, State.OK, "Switched off in the settings.")
+        return Check(name, State.UNUSED, "Switched off in the settings.")
     if version := versions.get(language):
         return Check(name, State.OK, f"Version {version}.")
     why = next((line.partition(": ")[2] for line in missing if line.startswith(f"{language}:")), "It was not found.")
@@ -331,7 +331,7 @@ def _console(places: Places, loaded: Loaded) -> Check:
         what = f"Agents reach it at http://{known.host}:{known.port}/mcp."
     elsewhere = port and (known is None or known.port != port)
     if elsewhere and _answers("127.0.0.1", port):
-        other = address_file.named(address_file.holder(port))
+        other = address_file.named(port)
         what += f" Port {port}, the usual one, is taken by {other}; it takes another meanwhile."
         what += " A client that is configured with HTTP and that number sends its token there."
         return Check("Console", State.WARN, what, "End that program, or choose another port in Settings.")

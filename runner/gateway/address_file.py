@@ -104,9 +104,11 @@ def holder(port: int) -> Holder | None:
     return None
 
 
-def named(holder: Holder | None) -> str:
-    """Return who has a port, in words."""
-    return f"{holder.name} (process {holder.pid})" if holder is not None else "a program of another user"
+def named(port: int) -> str:
+    """Return who has `port`, in words."""
+    if (found := holder(port)) is not None:
+        return f"{found.name} (process {found.pid})"
+    return "a program of another user" if foreign(port) else "another program of this account"
 
 
 def running(places: Places) -> ConsoleAddress | None:
@@ -146,8 +148,20 @@ def _read(path: str | Path) -> ConsoleAddress | None:
 
 def _alive(door: ConsoleAddress) -> bool:
     """Return whether the process that wrote `door` listens there."""
-    sockets = _sockets(f"/proc/{door.pid}")
-    return any(listener.user == os.getuid() and listener.inode in sockets for listener in listeners.reached(door.port))
+    process = f"/proc/{door.pid}"
+    ours = {listener.inode for listener in listeners.reached(door.port) if listener.user == os.getuid()}
+    return bool(ours) and (_is_closed(process) or not ours.isdisjoint(_sockets(process)))
+
+
+def _is_closed(process: str) -> bool:
+    """Return whether a process of this account does not show what it has open, as the console does not.
+
+    Then it can only be said that a process with the console's number runs, and that this account has the port.
+    """
+    try:
+        return os.stat(process).st_uid == os.getuid() and not os.access(f"{process}/fd", os.R_OK)
+    except OSError:
+        return False
 
 
 def _sockets(process: str) -> set[str]:

@@ -331,13 +331,13 @@ def _bound(port: int) -> socket.socket:
 
 def _holder(port: int, places: Places) -> str:
     """Return who has a port, in words. Raises KnownError where it is an Assent with these very folders."""
-    holder, known = address_file.holder(port), address_file.read(places)
-    if known is not None and holder is not None and holder.pid == known.pid:
+    known = address_file.running(places)
+    if known is not None and known.port == port:
         raise KnownError(
-            f"Port {port} is taken by another Assent (process {holder.pid}).",
+            f"Port {port} is taken by another Assent (process {known.pid}).",
             "Use that window, or quit it and start Assent again.",
         )
-    return address_file.named(holder)
+    return address_file.named(port)
 
 
 def _version() -> str:

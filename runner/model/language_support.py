@@ -144,14 +144,16 @@ LANGUAGES = {
             asks=("version",),
             least=(1, 19),
             root=("env", "GOROOT"),
-            # In a folder with nothing else, so that no file of the workspace decides how it is compiled. Without C:
-            # that would be compiled with whatever options the code names.
+            # In a folder with nothing else, so that no file of the workspace decides how it is compiled: as a module of
+            # its own, which imports nothing by a path outside of it. Without C: that would be compiled with whatever
+            # options the code names.
             start="""
 (cp -- "$2" "$3/main.go" && cd -- "$3" || exit
-export CGO_ENABLED=0 GO111MODULE=off GOENV=off GOFLAGS= GOPATH="$3/path" GOPROXY=off GOTOOLCHAIN=local GOWORK=off
+export CGO_ENABLED=0 GO111MODULE=on GOENV=off GOFLAGS= GOPATH="$3/path" GOPROXY=off GOTOOLCHAIN=local GOWORK=off
 export GOCACHE="${CACHE:-$3/cache}"
 printf %s "$EPOCHSECONDS" >trimmed
-"$1" build -o program main.go) || exit
+said=$("$1" mod init main 2>&1) || { printf '%s\\n' "$said" >&2; exit 1; }
+"$1" build -buildvcs=false -o program main.go) || exit
 unset CACHE
 exec "$3/program"
 """,
@@ -212,10 +214,12 @@ exec "$3/main"
 for one in java javac jar; do ln -sf "../lib/jvm/default-java/bin/$one" /usr/bin/; done
 java -Xshare:dump >/dev/null
 """,
-            # No files with figures in /tmp; one thread for garbage, as processes and threads are counted together.
+            # No files with figures in /tmp; one thread for garbage, as processes and threads are counted together. No
+            # class of the workspace takes the place of one that the code names.
             start="""
 cp -- "$2" "$3/Main.java" || exit
-exec "$1" -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-Xmx$(($4 * 6 / 10))m" "$3/Main.java"
+set -- "$1" -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "-Xmx$(($4 * 6 / 10))m" -cp "$3" "$3/Main.java"
+exec "$@"
 """,
         ),
     ),

@@ -268,7 +268,8 @@ class Claim:
 
 REPLACED, MORE = "Replaces", "Also given"
 CODE, VARIABLES, INPUT, PACKAGES, HOSTS, SENT = "Code", "Variables", "Input", "Packages", "Hosts", "Files to send"
-"""Names of the parts."""
+PARTS = (CODE, VARIABLES, INPUT, PACKAGES, HOSTS, SENT, REPLACED, MORE)
+"""Names of the parts, but for those of files and programs."""
 MOST_HOSTS_BESIDE = 8
 """Hosts that are shown beside the parts; more of them are a part, so that none goes unseen."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.amounts import readable_size
 from runner.model.errors import Refused
+from runner.model.shown import hides
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -148,10 +149,10 @@ class SentFiles:
 def file_name(path: bytes) -> str:
     """Return a path as text in which nothing hides; of two different paths the texts differ.
 
-    One with characters that cannot be printed is written as JSON, in quotes.
+    One with characters that cannot be printed or show nothing is written as JSON, in quotes.
     """
     text = path.decode("utf-8", "surrogateescape")
-    plain = text.isprintable() and text == text.strip() and not text.startswith('"')
+    plain = text.isprintable() and not any(map(hides, text)) and text == text.strip() and not text.startswith('"')
     return text if plain else json.dumps(text)
 
 

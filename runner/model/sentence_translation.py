@@ -11,13 +11,13 @@ looked up. Each text is gone through once, so that none takes longer than its le
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.model.headline import headline
 from runner.model.shown import PLAIN
-from runner.model.translation import capital, known, to_translate, tr
+from runner.model.translation import capital, known, to_translate, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,6 +85,26 @@ WHOLE = frozenset(
         to_translate("schedules something to run later"),
         to_translate("removes everything that is scheduled"),
         to_translate("trusts whatever machine answers"),
+        to_translate("takes up memory or disk without end"),
+        to_translate("takes up processes without end"),
+        to_translate("takes up the disk without end"),
+        to_translate("throws away all changes that are not committed"),
+        to_translate("throws away all files that are not in the repository"),
+        to_translate("throws away stashed changes"),
+        to_translate("runs what unpacking objects makes it run"),
+        to_translate("runs whatever code an argument names"),
+        to_translate("does some of it only at a certain time"),
+        to_translate("does some of it only on a certain machine or for a certain user"),
+        to_translate("deletes all tables of a database"),
+        to_translate("deletes each database that it finds"),
+        to_translate("deletes every row of a table"),
+        to_translate("deletes everything in the infrastructure"),
+        to_translate("changes the registry"),
+        to_translate("changes the rights of its own temporary files"),
+        to_translate("runs a statement that it puts together"),
+        to_translate("runs the SQL of a file"),
+        to_translate("uses memory without checks (unsafe)"),
+        to_translate("reaches classes or methods by their names"),
     )
 )
 """Clauses that have no object."""
@@ -118,6 +138,7 @@ PHRASES = frozenset(
         to_translate("native code"),
         to_translate("code that is only known at run time"),
         to_translate("it again"),
+        to_translate("a text that it may run"),
         to_translate("more"),
         to_translate("many more"),
     )
@@ -137,6 +158,8 @@ DATA = frozenset(
         to_translate("an archive"),
         to_translate("the output of programs"),
         to_translate("the name of this machine"),
+        to_translate("cookies"),
+        to_translate("system files"),
         to_translate("files"),
     )
 )
@@ -151,6 +174,90 @@ AROUND = (
     ("connections on ", "", to_translate("connections on {name}")),
 )
 """Phrases about one name: what stands before it and behind it."""
+SHAPES = (
+    to_translate("hands {what} to {token}, which Assent does not know"),
+    to_translate("hands {what} to a program worked out at run time"),
+    to_translate("prints {what} for the agent to read"),
+    to_translate("changes the rights of {name} to {token}"),
+    to_translate("sets {token}, which changes what programs run"),
+    to_translate("sets {token} of git to {name}"),
+    to_translate("sends messages by {name}"),
+    to_translate("sends messages by {name}, one after the other"),
+    to_translate("sends data from {name} to {host}"),
+    to_translate("reads a database by {name}"),
+    to_translate("throws away commits at the remote ({name})"),
+    to_translate("throws away a branch ({name})"),
+    to_translate("deletes all rows of {token}"),
+    to_translate("deletes every row of {token}"),
+    to_translate("changes every row of {token} in {name}"),
+    to_translate("deletes rows of {token}"),
+    to_translate("deletes rows of {token} that match a condition"),
+    to_translate("deletes all records of {token}"),
+    to_translate("deletes one of the records of {token}"),
+    to_translate("deletes records of {token} that match a condition"),
+    to_translate("changes all records of {token}"),
+    to_translate("changes one of the records of {token}"),
+    to_translate("changes records of {token} that match a condition"),
+    to_translate("drops the table {token}"),
+    to_translate("drops the table {token} in {name}"),
+    to_translate("drops the database {token}"),
+    to_translate("writes to the table {name} in {other}"),
+    to_translate("deletes the volume {name} in the container engine"),
+    to_translate("deletes the release {name} in the cluster"),
+    to_translate("deletes {token} {name} in the cluster ({other})"),
+    to_translate("deletes {name} in the cloud ({token})"),
+    to_translate("deletes {name} in the backups ({token})"),
+    to_translate("changes the cloud ({name})"),
+    to_translate("changes the cluster ({name})"),
+    to_translate("changes the infrastructure ({name})"),
+    to_translate("changes the server ({name})"),
+    to_translate("changes other machines ({name})"),
+    to_translate("runs the SQL in {name}"),
+    to_translate("runs {name} (dry run)"),
+    to_translate("runs whatever code {name} names"),
+    to_translate("runs {name} on {host}"),
+    to_translate("calls {token} of {name}"),
+    to_translate("calls a function of {token} that it finds by enumeration (line {line})"),
+    to_translate("downloads from {name}, whose certificate is not checked"),
+    to_translate("deletes the folder {name}, or what it gets as an argument"),
+    to_translate("deletes the folder {name}, or where {token} points"),
+    to_translate("deletes everything below {token}, which is the whole system where that is empty"),
+    to_translate("lets later programs be started from the folder in {token} first"),
+    to_translate("may start programs from {name}"),
+    to_translate("moves money by {name}"),
+    to_translate("rents machines or names, which costs money, by {token} ({name})"),
+    to_translate("writes files below {name}, named after what it finds in {other}"),
+    to_translate("installs {name} to run {other}"),
+)
+"""Whole clauses with parts: `what` is an object, `token` one word, and any other part a name in its own form."""
+OBJECTS = (
+    to_translate("what is named {name} in {other}"),
+    to_translate("what is named {name} in its working folder"),
+    to_translate("a copy of {name} to {other}"),
+    to_translate("the content of {name}"),
+    to_translate("{name} (git hook)"),
+    to_translate("{name} (cron)"),
+    to_translate("{name} (service)"),
+    to_translate("{name} (shell start-up)"),
+    to_translate("{name} (Python start-up)"),
+    to_translate("{name} (keys for logging in)"),
+)
+"""Objects with parts."""
+DOUBTS = (
+    to_translate("calls {token}, which may be several things"),
+    to_translate("calls {token}, which is not known"),
+    to_translate("calls what is worked out at run time"),
+    to_translate("imports {token}, which is not known"),
+    to_translate("imports {token}, by which code may be anything"),
+    to_translate("uses {token}, by which code may be anything"),
+    to_translate("looks into programs by {token}"),
+    to_translate("runs SQL that is worked out at run time, by {token}"),
+    to_translate("takes functions out of a module under names of its own"),
+)
+"""Why something was read only in part."""
+TOKEN = expression(r"[\w.$@~/\[\]-]{1,100}", re.ASCII)
+MOST_JOINED = 3
+"""Pieces between commas of which one clause is made at most."""
 ADDRESS = to_translate("an address worked out at run time")
 
 
@@ -179,6 +286,9 @@ def _translated(sentence: str) -> str:
     if len(sentence) > LONGEST:
         return ""
     words, end = (sentence[:-1], ".") if sentence.endswith(".") else (sentence, "")
+    words, why, doubt = words.partition(f"{PARTLY}: ")
+    if why and not (doubt := _shaped(doubt, DOUBTS)):
+        return ""
     partly = next((one for one in (PARTLY, PARTLY_READ) if words.endswith(one)), "")
     parts = [*_split(words.removesuffix(partly), ("; ",))]
     said = [_lead(parts[0]) or _clauses(_small(parts[0]))]
@@ -193,6 +303,8 @@ def _translated(sentence: str) -> str:
         whole = tr("{sentence}, as far as could be read", sentence=whole)
     elif partly:
         whole = tr("{sentence} (partly read)", sentence=whole)
+    if why:
+        whole = tr("{sentence}, as far as could be read: {doubt}", sentence=whole, doubt=doubt)
     return f"{whole}{end}"
 
 
@@ -215,26 +327,66 @@ def _clauses(words: str) -> str:
     if words in WHOLE:
         return known(words)
     clauses: list[tuple[str, list[str]]] = []
-    for item in _split(words, (", ", " and ")):
+    items, place = [*_split(words, (", ", " and "))], 0
+    while place < len(items):
+        taken, whole = _joined(words, items[place : place + MOST_JOINED])
+        # What has a comma of its own is parted by `, and ` from the last one.
+        if taken > 1 and place + taken < len(items):
+            items[place + taken] = items[place + taken].removeprefix("and ")
+        item, place = items[place], place + taken
         verb = next((one for one in VERBS if item.startswith(one)), "")
-        if item in WHOLE:
-            clauses.append((item, []))
+        if whole:
+            clauses.append((whole, []))
         elif verb:
             clauses.append((verb, [item.removeprefix(verb)]))
         elif clauses and clauses[-1][1]:
             clauses[-1][1].append(item)
         elif clauses and item == "more":
-            clauses.append((item, []))
+            clauses.append((known(item), []))
         else:
             return ""
     said = [_clause(verb, objects) for verb, objects in clauses]
     return _listed(said) if said and all(said) else ""
 
 
+def _joined(words: str, items: Sequence[str]) -> tuple[int, str]:
+    """Return how many of `items`, which are commas apart in `words`, are one whole clause, and its translation."""
+    for taken in range(len(items), 0, -1):
+        clause = ", ".join(items[:taken])
+        if clause in words and (whole := known(clause) if clause in WHOLE else _shaped(clause, SHAPES)):
+            return taken, whole
+    return 1, ""
+
+
+def _shaped(words: str, shapes: tuple[str, ...]) -> str:
+    """Return words of one of the shapes in the chosen language; '' where a part is not understood."""
+    for shape, pattern in _patterns(shapes):
+        found = pattern.fullmatch(words)
+        if found is None or not known(shape):
+            continue
+        parts = {name: _part(name, part) for name, part in found.groupdict().items()}
+        if all(parts.values()):
+            return translated(shape, **parts)
+    return ""
+
+
+def _part(name: str, words: str) -> str:
+    if name == "what":
+        return known(words) if words in DATA else _object(words)
+    if name in ("token", "line"):
+        return words if TOKEN.fullmatch(words) else _name(words)
+    return _name(words)
+
+
+@cache
+def _patterns(shapes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((one, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(one)))) for one in shapes)
+
+
 def _clause(verb: str, objects: Sequence[str]) -> str:
-    """Return one clause; '' where one of its objects is not understood."""
+    """Return one clause, which is translated where it has no object; '' where an object is not understood."""
     if not objects:
-        return known(verb)
+        return verb
     of_names = verb in OF_NAMES
     said = [_object_of(verb, one) if not of_names else _name(one) or _counted(one) for one in objects]
     if not all(said):
@@ -260,7 +412,7 @@ def _object(words: str) -> str:
     """Return what something is done to; '' where that is not understood."""
     if words in PHRASES:
         return known(words)
-    if named := _name(words) or _counted(words):
+    if named := _name(words) or _counted(words) or _shaped(words, OBJECTS):
         return named
     for before, behind, template in AROUND:
         if words.startswith(before) and words.endswith(behind):

@@ -240,7 +240,8 @@ def make(
         pattern=pattern_of(request) if files else "",
     )
     if choice.subject is Subject.SHAPE and not (grant.digest and assessment.whole):
-        why = assessment.not_whole if grant.digest else "this code starts programs or has nothing that could vary."
+        nothing = "this code starts programs or has nothing that could vary."
+        why = nothing if assessment.whole else assessment.not_whole
         raise KnownError(f"Not available: {why}", "Choose the same program.")
     if why := forbidden(grant):
         raise KnownError(why, "Choose less, or approve it each time.")

@@ -129,13 +129,15 @@ def test_a_killed_writer_goes_on_where_it_was(path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from runner.audit.history.indexing import Indexing\n"
         "writer = Indexing(Path(sys.argv[1]))\n"
-        "while writer.advance(20): print(writer.seq, flush=True)\n"
-        "sys.stdin.read()"
+        "while sys.stdin.read(1) and writer.advance(20): print(writer.seq, flush=True)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
+    command = [sys.executable, "-c", program, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=0) as process:
+        assert process.stdin is not None and process.stdout is not None
         for _ in range(3):
+            process.stdin.write(".")
             come_to = int(process.stdout.readline())
+        process.stdin.write(".")  # it is killed before, during or after a fourth step, and comes no further
         process.send_signal(signal.SIGKILL)
     assert come_to <= indexed(path) < 4 * COUNT
     with closing(Indexing(path)) as writer:

@@ -15,11 +15,13 @@ from runner.audit.history import finding
 from runner.audit.history.indexing import Indexing
 from runner.audit.history.search import Filter, History, Interrupted
 from runner.model.assessment import Level
+from runner.model.codec import encode
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
+from runner.model.verdict import RiskVerdict
 from tests.audit.story import ASSESSMENT, RESULT, approved, denied, opening, request, tamper, write
 
 if TYPE_CHECKING:
@@ -113,6 +115,19 @@ def ids(history: History, **wanted: object) -> list[str]:
 def test_filters(history: History, wanted: dict[str, object], found: list[str]) -> None:
     assert ids(history, **wanted) == found
     assert history.count(Filter(**wanted)) == len(found)  # type: ignore[arg-type]
+
+
+def test_the_sentence_that_heads_a_row_is_found(tmp_path: Path) -> None:
+    path, asked = tmp_path / "ledger.sqlite3", request("r1", title="Report build statistics")
+    said = replace(ASSESSMENT, verdict=RiskVerdict("Sends credentials to collect.example."))
+    write(path, [opening(asked)[0], ("assessed", asked.id, encode(said)), *opening(request("r2"))])
+    with closing(History(path)) as history:
+        assert ids(history, text="sends CREDENTIALS") == ["r1"]
+    with closing(Indexing(path)) as indexing:
+        while indexing.advance():
+            pass
+    with closing(History(path)) as history:
+        assert ids(history, text="sends CREDENTIALS") == ["r1"]
 
 
 @pytest.mark.parametrize("wanted", [Filter(), Filter(text="hello"), Filter(host="example.org", agent="codex")])

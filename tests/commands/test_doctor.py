@@ -154,6 +154,7 @@ def test_an_interpreter_that_is_not_there_costs_its_language_only(places: Places
     checks = examined(places, {"ASSENT_NODE": "/nowhere/node"})
     assert checks["JavaScript"].state is State.WARN
     assert checks["Python"].state is State.OK
+    assert checks["Rust"].state is State.UNUSED, "whether it is there at all was not looked at"
 
 
 def test_a_machine_without_bubblewrap_is_reported_what_that_means(

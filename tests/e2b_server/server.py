@@ -30,6 +30,8 @@ BUILD = "8f1c5b9e-0000-4000-8000-000000000001"
 ENVD_VERSION = "0.6.4"
 START_SECONDS = 20.0
 PAGE = 100
+MOST_PIECES = 40
+"""Of an answer without an end."""
 ALL = "0.0.0.0/0"
 ACCOUNTS = "0 0 65536"
 
@@ -67,10 +69,14 @@ class Fault:
 
     part: str
     kind: str
-    """A status, `rubbish`, `silent`, `cut`."""
+    """A status, `rubbish`, `silent`, `cut`, `says` the text, `endless` in bytes or `drips` with that status."""
     times: int = 1_000_000
     text: str = ""
     wake: threading.Event = field(default_factory=threading.Event)
+    over: threading.Event = field(default_factory=threading.Event)
+    """Set once an answer without an end is over."""
+    left: bool = False
+    """Whether the client went away before."""
 
 
 class Loopback:
@@ -283,6 +289,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         elif fault.kind == "cut":
             if box is not None:
                 self._through(box, raw, most=int(fault.text or 600))
+        elif fault.kind == "says":
+            self._answer(200, fault.text.encode())
+        elif fault.kind in ("endless", "drips"):
+            self._without_end(fault)
         elif fault.kind == "kill":  # what is asked for happens, and in the middle of it the sandbox is gone
             if box is not None:
                 threading.Timer(float(fault.text or 0.5), home.kill, [box.id]).start()
@@ -290,6 +300,20 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         else:
             self._answer(int(fault.kind), {"code": int(fault.kind), "message": fault.text or "no"})
         return True
+
+    def _without_end(self, fault: Fault) -> None:
+        """Answer with the status that is the fault's text, and go on until the client has gone away."""
+        self.send_response(int(fault.text))
+        self.end_headers()
+        try:
+            for _ in range(MOST_PIECES):
+                if fault.wake.wait(0.0 if fault.kind == "endless" else 0.05):
+                    return
+                self.wfile.write(b" " * (1 << 20 if fault.kind == "endless" else 1))
+        except OSError:
+            fault.left = True
+        finally:
+            fault.over.set()
 
     def _control(self, where: urllib.parse.ParseResult, body: dict[str, Any]) -> None:
         home = self.server.loopback

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from runner.gateway.snippets import configurations
 from runner.system.places import Places, variables
 from tests.gateway.house import opened
 from tests.gateway.stage import modern
+from tests.path.at_work import ROOT, accounts_place, ordinary_account
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
@@ -203,3 +205,45 @@ def test_who_holds_a_port(listener: socket.socket) -> None:
     assert address_file.holder(1) is None
     with socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as everywhere:
         assert address_file.holder(port_of(everywhere)) is not None
+
+
+CLOSED = """\
+import os, signal, socket, sys
+from pathlib import Path
+from runner.gateway import address_file
+from runner.system.places import Places
+from runner.system.private import keep_private
+
+listener = socket.create_server(("127.0.0.1", 0))
+port = listener.getsockname()[1]
+ready, says = os.pipe()
+if not (console := os.fork()):
+    keep_private()
+    os.write(says, b"1")
+    signal.pause()
+os.read(ready, 1)
+listener.close()
+places = Places.under(Path(sys.argv[1]))
+try:
+    address_file.write(places, address_file.ConsoleAddress("127.0.0.1", port, console, 1.0))
+    found = address_file.running(places)
+    print(found is not None and found.pid == console, address_file.named(port))
+finally:
+    os.kill(console, 9)
+    os.waitpid(console, 0)
+print(address_file.running(places))
+"""
+
+
+@pytest.mark.skipif(ordinary_account() == 0, reason="root sees what every process has open")
+def test_a_console_that_does_not_show_what_it_has_open_is_found_by_its_account() -> None:
+    with accounts_place() as place:
+        os.chown(place, ordinary_account(), -1)
+        said = subprocess.run(
+            ["/usr/bin/python3" if os.geteuid() == 0 else sys.executable, "-c", CLOSED, str(place)],
+            user=ordinary_account(),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout.decode()
+    assert said.splitlines() == ["True another program of this account", "None"]

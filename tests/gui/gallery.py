@@ -1,4 +1,6 @@
-"""Draws every page and dialog in its states at three sizes, light, dark and at 200 % text, into build/gallery.
+"""Draws every page and dialog in its states into build/gallery.
+
+At three sizes, light and dark; at 200 % text; and laid out from the right.
 
 Run: make gallery, or python -m tests.gui.gallery [part of a name]
 """
@@ -43,7 +45,7 @@ from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ApprovalArmed, EngineTroubled, RequestJoined
 from runner.model.recorded import record_of
-from runner.model.request import Language
+from runner.model.request import INPUT, Language
 from runner.model.result import Outcome
 from runner.risk.tools.tools import weigh
 from runner.sandbox.output import Stream, Transcript
@@ -301,7 +303,9 @@ def handed(scene: Scene) -> None:
     one = feed.request("read -r first\necho $greeting\n", language=Language.SHELL, stdin=stdin, context=context)
     scene.hear(feed.asked(one, feed.assessment(Level.HIGH)))
     reading = scene.window.deciding.review.page.reading
-    reading.tabs.setCurrentIndex(next(n for n in range(reading.tabs.count()) if "Input" in reading.tabs.tabText(n)))
+    reading.tabs.setCurrentIndex(
+        next(n for n in range(reading.tabs.count()) if getattr(reading.tabs.tabData(n), "name", "") == INPUT)
+    )
 
 
 def cut(scene: Scene) -> None:
@@ -709,6 +713,7 @@ def main() -> int:
         dress(app)
         draw(app, only, OUT, scenes, SIZES)
         draw(app, only, OUT, scenes, SIZES[:1], large=True)
+        draw(app, only, OUT, scenes, SIZES[1:2], reverse=True)
         openable = {name: scenes[name] for name in OPENABLE}
         opened.say([*opened.draw(app, only, OUT, openable), *opened.draw(app, only, OUT, openable, scale=2.0)])
     # All there are, so that a part drawn again does not lose the others.

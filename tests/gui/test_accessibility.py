@@ -210,6 +210,8 @@ def wrong_with(child: Any) -> str:
     widget, state, name = child.object(), child.state(), child.text(QAccessible.Text.Name).strip()
     if child.role() in SPEAKING and not name:
         return "no name"
+    if "<span" in child.text(QAccessible.Text.Description):
+        return "its description is markup"
     if not isinstance(widget, QWidget) or widget.focusProxy() is not None:
         return ""
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and not name:
@@ -308,6 +310,10 @@ def test_the_path_from_request_to_result_is_read_as_it_is(desk: Desk) -> None:
         "Line 1: total = 3",
     ):
         assert any(wanted in text for text in before), "\n".join((wanted, "---", *before))
+    whole = read_aloud(desk.window)
+    order = ["Mode: ", "Queue", "Waiting", "Request: ", verdict.sentence, "Code, python", "Deny", "Approve once"]
+    places = [next(n for n, text in enumerate(whole) if text.startswith(one)) for one in order]
+    assert places == sorted(places), [whole[place] for place in places]
     assert any(text.startswith("Deny") for text in before) and any(text.startswith("Approve once") for text in before)
     assert any(one.digest[:8] in text for text in before)
     desk.qtbot.mouseClick(desk.page.foot.approve, Qt.MouseButton.LeftButton)

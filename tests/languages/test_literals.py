@@ -26,7 +26,7 @@ TEXTS = {
     "app/chrome/window.py": {"Queue", "Running", "Work", "first steps", "Assent", ") Assent"},
     "app/files/apart.py": {" MB"},
     "app/first_start/isolation.py": {"sudo ", "assent "},  # beginnings of commands
-    "app/first_start/panel.py": {"assent work claude"},
+    "app/first_start/panel.py": {" work claude"},
     "app/help/panel.py": {"Assent "},
     "app/history/exporting.py": {"JSON Lines (*.jsonl)"},  # the name of a format
     # What is recorded or reported, in English as the engine writes it.

@@ -13,7 +13,7 @@ from runner.approval.modes import Mode
 from runner.model.assessment import NO_FINDINGS, NOTHING_STANDS_OUT, Capability
 from runner.model.file_changes import ChangeKind
 from runner.model.lifecycle import Phase
-from runner.model.request import Tool
+from runner.model.request import PARTS, Tool
 from runner.model.result import Outcome
 from runner.model.tool_facts import FACTS
 from runner.model.translation import SAMPLE
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
-BESIDE = ("runner/model/sentence_translation.py", "runner/risk/explain/reason_sentences.py")
+BESIDE = (
+    "runner/model/engine_texts.py",
+    "runner/model/sentence_translation.py",
+    "runner/risk/explain/reason_sentences.py",
+)
 """What is in the language of the window too, and not a part of it."""
 ONE, SEVERAL = frozenset({"tr", "to_translate"}), "plural"
 Text = tuple[str, str]
@@ -90,5 +94,8 @@ def of_engine() -> tuple[tuple[str, str], ...]:
     found += [("runner/model", word.value) for word in words]
     found += [("runner/model", tool.value.replace("_", " ")) for tool in Tool]
     found += [("runner/model", text) for text in (NO_FINDINGS, NOTHING_STANDS_OUT, SAMPLE, "Reason", "Project", "Task")]
+    found += [("runner/model/request.py", text) for text in PARTS]
+    steps = ("Level", "Rules", "Remembered", "Then", "Mode", "Agent", "Approved late")
+    found += [("runner/policy/explain.py", text) for text in steps]
     found += [("runner/risk/explain/class_reasons.py", text) for raising in RAISING.values() for _, text in raising]
     return tuple(found)

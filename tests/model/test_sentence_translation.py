@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 
 from runner.model import sentence_translation, translation
 from runner.model.headline import headline
-from runner.model.sentence_translation import CLAUSES, DATA, OF_NAMES, PHRASES, WHOLE, in_words, short_form
+from runner.model.sentence_translation import (
+    CLAUSES,
+    DATA,
+    DOUBTS,
+    OBJECTS,
+    OF_NAMES,
+    PHRASES,
+    SHAPES,
+    WHOLE,
+    in_words,
+    short_form,
+)
 from runner.model.verdict import RiskVerdict
 from runner.system.shipped import resources
 
@@ -45,6 +56,23 @@ def german() -> Iterator[None]:
         ("Reads a.csv, as far as could be read.", "Liest a.csv, soweit es lesbar war."),
         ("Reads a.csv (partly read)", "Liest a.csv (teils gelesen)"),
         ("Deletes the folder /etc", "Löscht den Ordner /etc"),
+        (
+            "Hands the home folder to “toolbox”, which Assent does not know, and reads a.csv.",
+            "Übergibt den persönlichen Ordner an “toolbox” (Assent unbekannt) und liest a.csv.",
+        ),
+        (
+            "Reads a.csv, sets PATH, which changes what programs run and runs “ls”.",
+            "Liest a.csv, setzt PATH (ändert, was Programme ausführen) und führt “ls” aus.",
+        ),
+        (
+            "Records the screen, the keyboard or the clipboard and reads a.csv.",
+            "Zeichnet Bildschirm, Tastatur oder Zwischenablage auf und liest a.csv.",
+        ),
+        ("Writes .husky/pre-push (git hook).", "Schreibt .husky/pre-push (Git-Hook)."),
+        (
+            "Computes, as far as could be read: imports flask, which is not known.",
+            "Rechnet, soweit es lesbar war: importiert flask, was nicht bekannt ist.",
+        ),
     ],
 )
 def test_what_is_understood_is_translated(english: str, said: str) -> None:
@@ -80,6 +108,13 @@ def test_the_reason_of_a_rule_may_lead() -> None:
         "Reads a.csv and b.csv to nothing.",
         "Reads a.csv, as far as could be read, and deletes all.",
         "Reads a.csv and wri…",
+        "Hands all to “toolbox”, which Assent does not know.",
+        "Hands a.csv to the world, which Assent does not know.",
+        "Hands a.csv to “toolbox” and which Assent does not know.",
+        "Computes, as far as could be read: imports all that there is, which is not known.",
+        "Computes, as far as could be read: nothing.",
+        "Sets all of it, which changes what programs run.",
+        "Writes a.csv (something else).",
         "Reads a.c…",
         "",
         ".",
@@ -112,7 +147,7 @@ def test_a_name_that_could_be_words_is_none(name: str) -> None:
 
 
 def test_every_template_is_there_in_german() -> None:
-    for one in (*CLAUSES.values(), *OF_NAMES.values(), *WHOLE, *PHRASES, *DATA):
+    for one in (*CLAUSES.values(), *OF_NAMES.values(), *WHOLE, *PHRASES, *DATA, *SHAPES, *OBJECTS, *DOUBTS):
         assert translation.known(one), one
 
 

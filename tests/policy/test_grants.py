@@ -115,6 +115,9 @@ def test_a_level_below_the_one_that_was_granted_is_the_most_for_other_values() -
 def test_values_of_code_without_an_outline_cannot_be_left_open() -> None:
     with pytest.raises(KnownError, match="nothing that could vary"):
         make(replace(CODE, code="eval('1')"), READS, SHAPE, NOW, "this-session", digits)
+    unread = replace(READS, unread=("writes a file that is worked out at run time.",))
+    with pytest.raises(KnownError, match="worked out at run time"):
+        make(replace(CODE, code="eval('1')"), unread, SHAPE, NOW, "this-session", digits)
 
 
 def test_a_grant_for_other_values_is_kept(places: Places, clock: Clock) -> None:

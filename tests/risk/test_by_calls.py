@@ -14,6 +14,7 @@ from runner.risk.assess import assess
 from runner.risk.by_calls.reading import reading_of
 
 BY_CALLS = [one for one in OWN if LANGUAGES[one].toolchain is not None]
+STATIC = "import static java.lang.Math.*;"
 MAIN = {
     "go": "package main\n\nimport (\n\t{imports}\n)\n\nfunc main() {{\n\t{body}\n}}\n",
     "rust": "{imports}\nfn main() {{\n    {body}\n}}\n",
@@ -46,7 +47,12 @@ def test_a_plain_program_is_high_and_nothing_is_proved_of_it(language: Language)
         ("go", '. "os"', 'Remove("/etc/passwd")'),
         ("go", '"os"', 'const where = "/etc/passwd"\n\tos.Remove(where)'),
         ("go", '"os"', 'where := "/etc/" + "passwd"\n\tos.Remove(where)'),
+        ("go", '. "strings"\n\t. "os"', 'println(Repeat("x", 1))\n\tRemove("/etc/passwd")'),
         ("rust", "", 'std::fs::remove_file("/etc/passwd").unwrap();'),
+        ("rust", "", 'std::r#fs::r#remove_file("/etc/passwd").unwrap();'),
+        ("rust", "use std::{cmp::*, fs::*};", 'remove_file(&"/etc/passwd").unwrap();'),
+        ("rust", "use std::collections::*;", 'std::fs::remove_file("/etc/passwd").unwrap();'),
+        ("rust", "use r#std::r#fs::r#remove_file as r#gone;", 'gone("/etc/passwd").unwrap();'),
         ("rust", "use std::fs as files;", 'files::remove_file("/etc/passwd").unwrap();'),
         ("rust", "use std::{fs::*, io};", 'remove_file("/etc/passwd").unwrap();'),
         ("rust", "use std::fs::{self, remove_file as gone};", 'gone("/etc/passwd").unwrap();'),
@@ -57,6 +63,13 @@ def test_a_plain_program_is_high_and_nothing_is_proved_of_it(language: Language)
         ("java", "import java.nio.file.*;", 'Files.delete(Path.of("/etc/passwd"));'),
         ("java", "import static java.nio.file.Files.*;", 'delete(java.nio.file.Path.of("/etc/passwd"));'),
         ("java", "import java.nio.file.*;", 'Files.delete(Path.of("/etc", "passwd"));'),
+        (
+            "java",
+            f"{STATIC} import static java.nio.file.Files.*;",
+            'delete(java.nio.file.Path.of("/etc/passwd"));',
+        ),
+        ("java", STATIC, 'java.nio.file.Files.delete(java.nio.file.Path.of("/etc/passwd"));'),
+        ("java", f"{STATIC} import java.nio.file.*;", 'Files.delete(Path.of("/etc/passwd"));'),
     ],
 )
 def test_what_is_deleted_is_found_by_every_way_to_name_it(language: str, imports: str, body: str) -> None:
@@ -70,6 +83,7 @@ def test_what_is_deleted_is_found_by_every_way_to_name_it(language: str, imports
         ("go", '"os/exec"', 'exec.Command("sh", "-c", "rm -rf /home").Run()'),
         ("go", '"os/exec"', 'words := []string{"-c", "rm -rf /home"}\n\texec.Command("sh", words...).Run()'),
         ("rust", "use std::process::Command;", 'Command::new("sh").arg("-c").arg("rm -rf /home").spawn().unwrap();'),
+        ("rust", "type Start = std::process::Command;", 'Start::new("rm").args(["-rf", "/home"]).status().unwrap();'),
         ("rust", "", 'std::process::Command::new("sh").args(&["-c", "rm -rf /home"]).status().unwrap();'),
         ("java", "", 'Runtime.getRuntime().exec("rm -rf /home");'),
         ("java", "", 'Runtime r = Runtime.getRuntime();\nr.exec(new String[] {"sh", "-c", "rm -rf /home"});'),
@@ -88,6 +102,10 @@ def test_a_command_that_is_started_is_followed_as_shell(language: str, imports: 
         ("go", '"reflect"', 'reflect.ValueOf(1).MethodByName("x").Call(nil)'),
         ("rust", "", "unsafe { std::ptr::null::<u8>().read(); }"),
         ("rust", '#[path = "/workspace/other.rs"] mod other;', "other::run();"),
+        ("rust", '#[cfg_attr(all(), path = "/workspace/other.rs")] pub mod other ;', ""),
+        ("rust", "mod other { mod inner; }", ""),
+        ("rust", '#[unsafe(no_mangle)] extern "C" fn write() {}', ""),
+        ("rust", "#[cfg_attr(all(), no_mangle)] fn write() {}", ""),
         ("rust", "macro_rules! run { ($a:expr) => { std::fs::remove_file($a) } }", 'run!("x");'),
         ("rust", "", 'include!("/workspace/other.rs");'),
         ("java", "", 'Class.forName("java.lang.Runtime");'),
@@ -123,8 +141,53 @@ def test_a_function_that_is_handed_on_counts_as_called() -> None:
         ("rust", "", '["x"].iter().map(std::fs::remove_file).count();'),
         ("rust", "use std::fs::remove_file;", '["x"].iter().map(remove_file).count();'),
         ("java", "import java.nio.file.*;", "java.util.List.of(Path.of(given[0])).forEach(Files::delete);"),
+        ("java", "import java.io.*;", "java.util.List.of(given).stream().map(File::new).forEach(File::delete);"),
+        ("java", "", 'java.util.concurrent.Callable<Boolean> run = new java.io.File("x")::delete;\nrun.call();'),
     ):
         assert Verb.DELETES in {one.verb for one in read(language, body, imports).verdict.acts}, (language, body)
+
+
+def test_files_of_java_that_are_opened_to_be_changed_are_written() -> None:
+    for opened in (
+        'java.io.RandomAccessFile("/home/u/.bashrc", "rw")',
+        'java.util.logging.FileHandler("/home/u/.bashrc")',
+    ):
+        found = read("java", f"new {opened}.close();")
+        assert found.level is Level.CRITICAL and found.verdict.sentence.startswith("Writes /home/u/.bashrc"), opened
+
+
+def test_a_function_of_java_that_is_handed_on_is_one_that_starts_a_program_or_is_not_known() -> None:
+    started = read("java", "java.util.List.of(given).stream().map(ProcessBuilder::new).toList();")
+    assert Verb.STARTS in {one.verb for one in started.verdict.acts}, started
+    assert "Elsewhere.run" in read("java", "java.util.List.of(given).forEach(Elsewhere::run);").verdict.sentence
+    plain = read("java", "java.util.List.of(given).stream().map(String::length).forEach(System.out::println);")
+    assert plain.verdict.sentence == "No use of files, network or other programs was found, as far as could be read."
+
+
+def test_what_everything_of_a_harmless_module_does_not_bring_is_named() -> None:
+    for language, imports, body in (
+        ("go", '. "strings"\n\t"os"', "os.Unheard()"),
+        ("rust", "use std::collections::*;", "std::os::unheard();"),
+        ("rust", "use std::collections::*; mod other { pub fn unheard() {} }", "elsewhere::unheard2();"),
+        ("java", STATIC, "Files.unheard();"),
+        ("java", STATIC, "java.nio.file.Files.unheard();"),
+    ):
+        assert "nheard" in read(language, body, imports).verdict.sentence, (language, body)
+    for language, imports, body in (
+        ("go", '. "strings"', 'println(Repeat("x", 1))'),
+        (
+            "rust",
+            "use std::collections::*;",
+            "let _found: HashMap<u8, u8> = HashMap::new(); BTreeMap::<u8, u8>::new();",
+        ),
+        ("java", STATIC, "System.out.println(max(1, 2));"),
+    ):
+        assert "Calls" not in read(language, body, imports).verdict.sentence, (language, body)
+
+
+def test_attributes_of_rust_that_do_nothing_are_no_finding() -> None:
+    plain = "#[derive(Debug)] struct Point;\n#[rustfmt::skip] #[inline] fn run() {}\nmod inner { pub fn run() {} }"
+    assert not read("rust", "run();", plain).findings
 
 
 def test_letters_of_java_that_are_written_as_numbers_are_read_and_a_finding() -> None:

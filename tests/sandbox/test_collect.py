@@ -186,10 +186,10 @@ def test_caches_of_programs_are_counted_and_not_taken(work: Path, out: Path) -> 
 
 
 def test_names_hide_nothing(work: Path, out: Path) -> None:
-    for name in (b"a\nb", b"\xff\xfe", "r\u202egpj.exe".encode(), b"<b>x"):
+    for name in (b"a\nb", b"\xff\xfe", "r\u202egpj.exe".encode(), b"<b>x", "\u3164\u2800".encode()):
         (Path(os.fsdecode(bytes(work) + b"/" + name))).write_text("x")
     names = {file.path for file in collected(work, out, Bounds()).files}
-    assert names == {"a\\nb", "\\xff\\xfe", "r\\u202egpj.exe", "<b>x"}
+    assert names == {"a\\nb", "\\xff\\xfe", "r\\u202egpj.exe", "<b>x", "\\u3164\\u2800"}
 
 
 def test_a_file_that_grows_while_it_is_read(work: Path, out: Path) -> None:

@@ -221,6 +221,79 @@ def test_a_service_that_never_answers_is_given_up(server: Loopback, monkeypatch:
     within(server, body)
 
 
+NESTED = "[" * 200_000
+
+
+@pytest.mark.parametrize("text", [NESTED, f'{{"message": {NESTED}'])
+def test_an_answer_that_is_nested_too_deeply_is_said_in_a_sentence(server: Loopback, text: str) -> None:
+    server.fail("sandboxes", "says", text=text)
+
+    async def body(sandbox: E2BSandbox) -> None:
+        ready = await sandbox.check()
+        assert not ready.ready and "does not speak E2B's API" in ready.problem, ready
+
+    within(server, body)
+
+
+def said_of_a_process(server: Loopback, *messages: str) -> str:
+    """Return what is said where the service says this of a process that it is to start."""
+    sent = b"".join(len(one).to_bytes(5, "big") + one.encode() for one in messages)
+    server.fail("Start", "says", text=sent.decode())
+
+    async def body() -> str:
+        ended = processes.ProcessEnd()
+        streams = processes.ProcessStreams(ended, lambda _address, _pid: None)
+        streams.start_now(processes.SandboxAddress("a.example", server.url, "i", ""), ["true"], {})
+        while await streams.read():
+            pass
+        return "" if ended.failure is None else ended.failure.what
+
+    return asyncio.run(body())
+
+
+def test_a_message_that_is_nested_too_deeply_ends_its_process_alone(server: Loopback) -> None:
+    assert "it is nested too deeply" in said_of_a_process(server, f'{{"event": {NESTED}')
+
+
+@pytest.mark.parametrize("last", ['{"event": {"start": {"pid": 1e999}}}', '{"event": {"end": {"exitCode": 1e999}}}'])
+def test_a_number_without_an_end_ends_its_process_alone(server: Loopback, last: str) -> None:
+    said = said_of_a_process(server, '{"event": {"start": {"pid": 7}}}', last)
+    assert "the output of a process is not what it should be" in said
+
+
+@pytest.mark.parametrize("status", ["200", "500"])
+@pytest.mark.parametrize("part", ["sandboxes", "Start", "SendInput"])
+def test_no_answer_takes_more_memory_than_its_bound(server: Loopback, part: str, status: str) -> None:
+    fault = server.fail(part, "endless", 1, status)
+
+    async def body(sandbox: E2BSandbox) -> None:
+        assert not (await sandbox.check()).ready
+
+    within(server, body)
+    assert not fault.times and fault.over.wait(HANGS) and fault.left, "we have gone away in the middle of it"
+
+
+def test_an_answer_that_comes_byte_by_byte_is_given_up(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client.ControlPlane._call, "__defaults__", (None, 0.3, None))
+    fault = server.fail("sandboxes", "drips", 1, "200")
+
+    async def body(sandbox: E2BSandbox) -> None:
+        ready = await sandbox.check()
+        assert not ready.ready and "does not answer" in ready.problem, ready
+
+    within(server, body)
+    assert fault.over.wait(HANGS) and fault.left, "no thread of ours goes on waiting"
+
+
+def test_a_reading_of_a_number_that_no_machine_has_is_skipped() -> None:
+    class Streams:
+        ended = False
+
+    readings = calls.RemoteReadings(Streams())  # type: ignore[arg-type]
+    readings.take(b"1024 100 3 0\n" + b"9" * 400 + b" " + b"9" * 400 + b" 3 0\n")
+    assert readings.read() is not None
+
+
 def test_a_service_that_is_not_there_is_said(server: Loopback) -> None:
     async def body(sandbox: E2BSandbox) -> None:
         ready = await sandbox.check()

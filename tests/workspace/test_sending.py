@@ -14,6 +14,7 @@ from runner.audit.files.redact import patterns
 from runner.audit.files.samples import samples
 from runner.model.errors import KnownError
 from runner.model.sent_files import LINK, LeftFile, SentFiles, listing
+from runner.model.shown import visible
 from runner.sandbox.workspace_copy import entry_of
 from runner.workspace import returning, sending
 from runner.workspace.working_copy import WorkingCopy
@@ -232,11 +233,14 @@ def test_a_file_that_grows_while_it_is_listed_is_left_out_and_named(
 
 def test_names_that_hide_something_are_written_out_and_told_apart(project: Path) -> None:
     names = [b"a\nb", b"\xff", b"\xe2\x80\xaegnp.exe", b'"', b" a", b"-rf", b"a\x1b[2J", b"\\xff", b'"\\udcff"']
+    names += ["a\u3164".encode(), "\u2800".encode(), "a\ufe0f".encode()]
     for name in names:
         (project / os.fsdecode(name)).write_bytes(b"x")
     found = sending.planned(copied(project))
     assert len({one.name for one in found.files}) == len(names)
-    assert all(line.isprintable() for line in found.text.split("\n")) and len(found.files) == len(names)
+    assert all(line.isprintable() and line == visible(line) for line in found.text.split("\n")) and len(
+        found.files
+    ) == len(names)
     assert SentFiles(listing(found.files)).files == found.files
 
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.parts.roles import Role
 from runner.model.translation import tr
@@ -47,7 +48,9 @@ class GaugeView(QFrame):
         self.setProperty("card", True)
         self._picture = plain_label()
         self._value = plain_label(role="large")
-        self._below = plain_label(role="small")
+        self._below = ElidedLabel()
+        self._below.setProperty("role", "small")
+        self._why = plain_label(role="small", wrap=True)
         self._curve = Sparkline(look)
         self._curve.setAccessibleName(tr("Curve of {title}", title=title))
         # Its place is kept: else the cards of a run would grow with the first reading, and push the output up.
@@ -72,6 +75,7 @@ class GaugeView(QFrame):
         column.setSpacing(look.px(2))
         column.addLayout(upper)
         column.addWidget(self._below)
+        column.addWidget(self._why)
         column.addStretch()
         self._paint_icon()
         self._tell()
@@ -143,10 +147,11 @@ class GaugeView(QFrame):
         large = self._peak if self._over or self._last is None else self._last
         self._curve.setVisible(self._last is not None)
         self._value.setVisible(large is not None)
-        self._below.setWordWrap(large is None)
+        self._below.setVisible(large is not None)
+        self._why.setVisible(large is None)
         if large is None:
-            below = f"{self._reason}."
-            self.setAccessibleName(f"{self._name}: {below}")
+            self._why.setText(f"{self._reason}.")
+            self.setAccessibleName(f"{self._name}: {self._reason}.")
         else:
             limit = [tr("of {words}", words=self._words(self._limit))] if self._limit else []
             beside = [*([self._note] if self._note else []), *self._beside()]
@@ -156,12 +161,11 @@ class GaugeView(QFrame):
             if self._over:
                 words = tr("peak {words}", words=words)
                 of = [tr("peak, limit {words}", words=self._words(self._limit)) if self._limit else tr("peak")]
-            below = " \N{MIDDLE DOT} ".join([*of, *beside])
+            self._below.setText(" \N{MIDDLE DOT} ".join([*of, *beside]))
             self._value.setText(self._words(large))
             self._curve.set_scale(self._limit, near)
             said = ", ".join([" ".join([words, *limit]), *beside])
             self.setAccessibleName(f"{self._name}: {said}{_NEAR_WORDS[near]}")
-        self._below.setText(below)
 
     def _beside(self) -> list[str]:
         """Return the smaller figure: the peak of a run that has not ended, the last reading of one that has."""

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.parts.badge import badge_size, paint_badge
+from app.parts.mirrored import row_painter
 from app.parts.row_background import RowDelegate, paint_ground
 
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ class Summary:
 def set_up_rows(view: QListView, name: str) -> None:
     """Make `view` a list of rows of their own heights, as wide as it is, from which one is chosen and none edited."""
     view.setAccessibleName(name)
-    view.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
     view.setFrameShape(QFrame.Shape.NoFrame)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -83,7 +83,7 @@ class LinesDelegate(RowDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        painter = row_painter(painter, option)
         summary = index.data(SUMMARY)
         if not isinstance(summary, Summary):
             return
@@ -167,7 +167,6 @@ def set_up_painted(view: QTableView, model: QAbstractItemModel, name: str) -> No
     """Make `view` such a table."""
     view.setModel(model)
     view.setAccessibleName(name)
-    view.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # painted from the left
     # The view would paint a square behind what the delegate paints.
     view.setStyleSheet("selection-background-color: transparent;")
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

@@ -107,7 +107,7 @@ class Content:
     """What the entries of one request hold for a search."""
 
     texts: tuple[str, ...]
-    """Title, code as asked and as approved, output, error, what the run did, and names of hosts."""
+    """Title, code as asked and as approved, the verdict, output, error, what the run did, and names of hosts."""
     facets: frozenset[Facet]
     """Those of `OF_CONTENT`."""
     stopped: tuple[tuple[str, str, int], ...] = ()
@@ -166,6 +166,9 @@ def _texts(kind: str, body: dict[str, Any]) -> Iterator[str]:
     for name in names.get(kind, ()):
         if isinstance(text := body.get(name), str) and text:
             yield text
+    verdict = body.get("verdict") if kind == Phase.ASSESSED else None
+    if isinstance(verdict, dict) and isinstance(sentence := verdict.get("sentence"), str) and sentence:
+        yield sentence
     if kind == Phase.FINISHED and isinstance(observed := body.get("observed"), dict):
         yield from _named(observed.get("deeds"), "what")
 

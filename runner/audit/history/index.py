@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 APPLICATION = 0x41534E49
 """`ASNI`, so that file(1) and we know an index."""
-VERSION = 2
+VERSION = 3
 """Number of the form of the index; one of another form is made again."""
 TABLES = (
     """

@@ -33,6 +33,8 @@ class Opener:
 
     def __init__(self, bulletin: Bulletin) -> None:
         self._bulletin = bulletin
+        self._logged: dict[str, str] = {}
+        """For each area that fails, its last error: it is tried again every few seconds, and logged once."""
 
     async def open(self, area: str, opened: Callable[[], Awaitable[None]]) -> bool:
         """Await `opened()` and return whether it worked; otherwise its error is the trouble of `area`."""
@@ -42,13 +44,15 @@ class Opener:
             self._bulletin.trouble(area, error.what, error.remedy, damaged=isinstance(error, LedgerDamaged))
         except Exception as error:
             # A bug or a broken installation: the other parts must open all the same, and the person has to see it.
-            before = self._bulletin.standing(area)
-            self._bulletin.trouble(area, f"Assent itself failed at {OPENING[area]}: {fault_words(error)}", SEE_FAULTS)
-            if self._bulletin.standing(area) == before:  # tried again every few seconds, and logged once
+            words = fault_words(error)
+            self._bulletin.trouble(area, f"Assent itself failed at {OPENING[area]}: {words}", SEE_FAULTS)
+            if self._logged.get(area) == words:
                 return False
+            self._logged[area] = words
             fault = {"message": f"while opening the {area}", "exception": error}
             asyncio.get_running_loop().call_exception_handler(fault)
         else:
+            self._logged.pop(area, None)
             self._bulletin.clear(area)
             return True
         return False

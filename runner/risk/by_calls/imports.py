@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 DEEPEST = 12
 LONGEST_NAME = 60
+RAW = "r#"
+"""Before a word of Rust that is the same without it."""
 LIKE_STD = ("core.", "alloc.")
 """Parts of Rust's own library that are in `std` by the same names."""
 
@@ -28,23 +30,32 @@ class Imports:
         self._names: dict[str, str] = {}
         self._wild: list[str] = []
 
-    def resolved(self, name: str) -> str:
-        """Return `name` with its first word as it was imported."""
+    def resolved(self, name: str, *, whole: bool = True) -> str:
+        """Return `name` with its first word as it was imported; it is not `whole` where more may follow."""
         first, dot, rest = name.partition(".")
         plain = first.removesuffix("()")
         if plain in self._names and (dot or self._names[plain] != plain):
             name = self._reading.short(self._names[plain] + first[len(plain) :] + dot + rest)
         else:
-            name = self._reading.short(name)
-            every = (name, *(self._reading.short(f"{module}.{name}") for module in self._wild))
-            name = next((one for one in every if self._is_known(one)), name)
+            # A module that does nothing counts as having any name: then `java.nio.file` would be one of its own.
+            alone = not dot or (self._reading.separator == "::" and first[:1].isupper())
+            name = self._of_everything(self._reading.short(name), brings=whole and alone)
         for other in LIKE_STD:
             if name.startswith(other) and self._reading.separator == "::":
                 return f"std.{name[len(other) :]}"
         return name
 
-    def _is_known(self, name: str) -> bool:
-        return self._reading.vocabulary.knows(name) or self._reading.is_harmless(name)
+    def _of_everything(self, name: str, *, brings: bool) -> str:
+        """Return `name` as it is called in a module of which everything was imported; as it is where that is none.
+
+        One that does something is always found; one that does nothing only where such a module `brings` names.
+        """
+        brought = [self._reading.short(f"{module}.{name}") for module in self._wild]
+        if found := next(filter(self._reading.vocabulary.knows, (name, *brought)), ""):
+            return found
+        if not brings or self._reading.is_harmless(name):
+            return name
+        return next(filter(self._reading.is_harmless, brought), name)
 
     def take(self, node: Node) -> None:
         """Note what an import brings."""
@@ -89,7 +100,7 @@ class Imports:
                 self._note(whole, whole.rpartition(".")[2])
 
     def _path(self, node: Node | None) -> str:
-        return _text(node).replace("::", ".").replace(" ", "").replace("\n", "")
+        return "".join(_text(node).replace(RAW, "").replace("::", ".").split())
 
     def _note(self, whole: str, word: str) -> None:
         """Note one name; `word` is '' where everything of the module is imported."""
@@ -103,7 +114,7 @@ class Imports:
         if not word:
             self._wild.append(whole)
         elif word != "_":
-            self._names[word] = whole
+            self._names[word.removeprefix(RAW)] = whole
 
 
 def _joined(before: str, after: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.model.request import Language
 
 SETS = (
-    *("same", "lists", "joins", "strings", "contents", "defines", "functions", "parameters"),
+    *("same", "lists", "joins", "strings", "contents", "defines", "functions", "parameters", "references"),
     *("imports", "standard", "harmless", "harmless_modules", "passes"),
 )
 """Sections that are lists of words."""
@@ -35,6 +35,10 @@ class Mark(NamedTuple):
     """What it does."""
     what: str
     """What it is called, or for `unfollowed` a clause on what is not followed."""
+    ends: str = ""
+    """What its text ends with."""
+    but: frozenset[str] = frozenset()
+    """First words with which it does nothing."""
 
 
 class CallReading(NamedTuple):
@@ -100,7 +104,8 @@ def read(title: str, data: Mapping[str, Any]) -> CallReading:
 def _marks(entries: list[Mapping[str, Any]]) -> dict[str, tuple[Mark, ...]]:
     found: dict[str, tuple[Mark, ...]] = {}
     for one in entries:
-        mark = Mark(str(one.get("begins", "")), str(one["act"]), str(one.get("what", "")))
+        begins, act, what, ends, but = (str(one.get(name, "")) for name in ("begins", "act", "what", "ends", "but"))
+        mark = Mark(begins, act, what, ends, frozenset(but.split()))
         for node in str(one["node"]).split():
             found[node] = (*found.get(node, ()), mark)
     return found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tree_sitter import Parser
 
 from runner.model.expression import expression
-from runner.risk.by_calls.imports import Imports
+from runner.risk.by_calls.imports import RAW, Imports
 from runner.risk.model.bounds import bounded, excerpt
 from runner.risk.model.broken import first_broken
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, text
@@ -37,6 +37,7 @@ MOST_UNKNOWN = 200
 LONGEST_NAME = 60
 CODED = expression(r"(?<!\\)((?:\\\\)*+)\\u++([0-9a-fA-F]{4})")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\\": "\\", '"': '"', "'": "'", "/": "/", "s": " "}
+FIRST_WORD = expression(r"[\w:#]+")
 MACRO = b"fn macro_() { macro_(%s); }"
 """How what a macro of Rust is given is read: most macros take expressions with commas between them."""
 
@@ -112,7 +113,7 @@ class Walker:
         if kind in self._words["imports"]:
             self._imports.take(node)
         elif kind in self._words["defines"]:
-            self._own.add(_text(node.child_by_field_name("name")))
+            self._own.add(_word(node.child_by_field_name("name")))
         elif kind in self._words["parameters"]:
             for one in (node, *node.named_children):
                 self._assign(_text(one), None)
@@ -124,7 +125,7 @@ class Walker:
                 self._assign(_text(name), right[at] if len(left) == len(right) else None)
 
     def _assign(self, name: str, value: Node | None) -> None:
-        name = name.removeprefix("mut ").strip()
+        name = name.removeprefix("mut ").strip().removeprefix(RAW)
         if not name or len(name) > LONGEST_NAME:
             return
         self._assigned[name] = Assigned(None if name in self._assigned else value)
@@ -144,13 +145,15 @@ class Walker:
             elif node.type in self._reading.fields["calls"]:
                 left.update(one.id for one in self._callee(node) if one.named_child_count == 0 or self._names(one))
                 self._call(node)
+            elif node.type in self._words["references"]:
+                self._refer(node)
             elif self._names(node):
                 self._mention(node)
             elif node.type in self._words["strings"]:
                 known = _text(node)
                 self._world.written_out(known, self._place(node))
                 self._world.mentioned(self._string(node).text, self._place(node))
-            elif node.type == "identifier" and _text(node) not in self._assigned:
+            elif node.type == "identifier" and _word(node) not in self._assigned:
                 self._mention(node)
 
     def _names(self, node: Node) -> bool:
@@ -158,7 +161,7 @@ class Walker:
 
     def _mark(self, node: Node, mark: Mark) -> None:
         source = _text(node)
-        if not source.startswith(mark.begins):
+        if not source.startswith(mark.begins) or not source.endswith(mark.ends) or _first_word(source) in mark.but:
             return
         if mark.act == UNFOLLOWED:
             self._trail.add(UNFOLLOWED, mark.what, {"what": text(mark.what)}, self._place(node))
@@ -177,10 +180,22 @@ class Walker:
         """Note a function that is named and not called here: it may be called by whatever gets it."""
         name = self._name(node)
         if self._reading.vocabulary.knows(name):
-            for meaning in self._reading.vocabulary.of(name):
-                if meaning.act:
-                    fields = {key: UNKNOWN for key, _ in meaning.fields}
-                    self._world.done(self._trail.add(meaning.act, name, fields, self._place(node)))
+            self._handed_on(node, name)
+
+    def _refer(self, node: Node) -> None:
+        """Note what can only be the name of a function."""
+        name = self._name(node)
+        if self._reading.vocabulary.of(name):
+            self._handed_on(node, name)
+        else:
+            self._note_unknown(name)
+
+    def _handed_on(self, node: Node, name: str) -> None:
+        """Note what a function does that gets who knows what."""
+        for meaning in self._reading.vocabulary.of(name):
+            if meaning.act:
+                fields = {key: UNKNOWN for key, _ in meaning.fields}
+                self._world.done(self._trail.add(meaning.act, name, fields, self._place(node)))
 
     def _call(self, node: Node) -> None:
         name = self._called(node)
@@ -191,6 +206,9 @@ class Walker:
             for meaning in meanings:
                 self._act(node, name, meaning, args)
             return
+        self._note_unknown(name)
+
+    def _note_unknown(self, name: str) -> None:
         last = name.rpartition(".")[2]
         if self._reading.is_harmless(name) or last in self._own or self._is_closure(name):
             return
@@ -266,8 +284,8 @@ class Walker:
             return self._imports.resolved(".".join(before + parts)) + "()"
         if (fields := self._reading.fields["names"].get(kind)) is not None:
             if fields == ("*",):
-                ends = [one for one in node.children if one.is_named or one.type == "new"]
-                return self._imports.resolved(".".join(self._parts(ends, depth)))
+                makes = ["new"] if node.children[-1].type == "new" else []
+                return self._imports.resolved(".".join([*makes, *self._parts(node.named_children, depth)]))
             found = (node.child_by_field_name(one) for one in fields)
             return self._imports.resolved(".".join(self._parts([one for one in found if one is not None], depth)))
         if kind in self._words["same"]:
@@ -275,19 +293,19 @@ class Walker:
             return "" if inner is None else self._name(inner, depth + 1)
         if node.named_child_count or not node.is_named:
             return ""
-        word = _text(node)
+        word = _word(node)
         return self._of_variable(word, depth) if len(word) <= LONGEST_NAME and word[:1].isidentifier() else ""
 
     def _parts(self, nodes: Sequence[Node], depth: int) -> list[str]:
         """Return the parts of a name: only the first may be a variable, or what was imported."""
-        rest = (_text(one) if one.named_child_count == 0 else self._name(one, depth + 1) for one in nodes[1:])
+        rest = (_word(one) if one.named_child_count == 0 else self._name(one, depth + 1) for one in nodes[1:])
         return [one or "?" for one in (*(self._name(one, depth + 1) for one in nodes[:1]), *rest)]
 
     def _of_variable(self, word: str, depth: int) -> str:
         """Return what a name stands for, where the program says so once."""
         assigned = self._assigned.get(word)
         if assigned is None:
-            return self._imports.resolved(word)
+            return self._imports.resolved(word, whole=False)
         if assigned.value is None or assigned.value.type in self._words["functions"]:
             return word
         found = self._name(assigned.value, depth + 4)
@@ -358,7 +376,7 @@ class Walker:
         if kind in self._words["same"]:
             inner_node = next((one for one in reversed(node.named_children) if one.type != "comment"), None)
             return UNKNOWN if inner_node is None else self._value(inner_node, depth + 1)
-        assigned = self._assigned.get(_text(node)) if node.named_child_count == 0 and node.is_named else None
+        assigned = self._assigned.get(_word(node)) if node.named_child_count == 0 and node.is_named else None
         if assigned is not None and assigned.value is not None:
             return self._value(assigned.value, depth + 4)
         return UNKNOWN
@@ -410,6 +428,16 @@ class Walker:
 
 def _text(node: Node | None) -> str:
     return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
+
+
+def _word(node: Node | None) -> str:
+    return _text(node).removeprefix(RAW)
+
+
+def _first_word(source: str) -> str:
+    """Return what a construct begins with, as far as it is a name with dots or colons."""
+    found = FIRST_WORD.match(source)
+    return "" if found is None else found[0]
 
 
 def _listed(node: Node | None) -> list[Node]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 from runner.model.result import Outcome, Usage
@@ -22,6 +23,8 @@ WALK_SECONDS = 1.0
 """Between two walks over a workspace that is a plain folder."""
 SHARED_EVERY = 3
 """Readings for one look at shared memory, which takes longer than the others."""
+AVERAGED_SECONDS = 1.0
+"""Over which the use of the processor is averaged."""
 FEW_BYTES = 1 << 20
 """Files in memory that weigh so little do not count."""
 
@@ -35,7 +38,8 @@ class Meter:
         self._measured = measured
         self._begun = time.monotonic()
         self._curve = Curve()
-        self._last_cpu = (0.0, 0.0)
+        self._cpu: deque[tuple[float, float]] = deque([(0.0, 0.0)])
+        """Readings of the last second and the one before it: seconds since the start, seconds of processor time."""
         self._walked = 0.0
         self._disk: int | None = None
         self._files = 0
@@ -148,10 +152,14 @@ class Meter:
         self._disk, self._files = found.size + without_name.size, found.entries
 
     def _cpu_percent(self, at: float, reading: tree.ProcessReading) -> float:
-        then, before = self._last_cpu
-        self._last_cpu = (at, reading.cpu_seconds)
-        used = max(0.0, reading.cpu_seconds - before)  # lower when a process has left without being waited for
-        return round(used / (at - then) * 100, 1) if at > then else 0.0
+        """Return what the last second used, on average: the ticks of the kernel are long beside a reading."""
+        if reading.cpu_seconds < self._cpu[-1][1]:  # a process has left without being waited for
+            self._cpu.clear()
+        while len(self._cpu) > 1 and self._cpu[1][0] <= at - AVERAGED_SECONDS:
+            self._cpu.popleft()
+        self._cpu.append((at, reading.cpu_seconds))
+        then, before = self._cpu[0]
+        return round((reading.cpu_seconds - before) / (at - then) * 100, 1) if at > then else 0.0
 
     def _judged(self, memory: int, reading: tree.ProcessReading) -> tuple[Outcome, str] | None:
         limits = self._limits

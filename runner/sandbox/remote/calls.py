@@ -95,7 +95,7 @@ class RemoteReadings:
         *lines, self._rest = (self._rest + data).split(b"\n")
         self._rest = self._rest[-100:]
         for line in lines[-1:]:
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, OverflowError):
                 memory, ticks, processes, files = map(int, line.split())
                 # Files are in memory there, and count as such.
                 self._last = ContainerReading(ticks * TICK_SECONDS, memory + files << 10, files << 10, processes)

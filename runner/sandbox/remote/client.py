@@ -16,6 +16,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from runner.sandbox.remote.answers import PLAIN, parsed, whole
 from runner.sandbox.remote.failures import refused, rubbish, silent, unreachable
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 9.0
 CREATE_SECONDS = 55.0
-MOST_BYTES = 4 << 20
-"""Of one answer."""
 MOST_PAGES = 50
 SANDBOX_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 JSON = {"Content-Type": "application/json"}
@@ -119,23 +118,19 @@ class ControlPlane:
         host = self.service.host
         if not self._key:
             self.open()
-        given = {"X-API-Key": self._key, **(JSON if body is not None else {})}
+        given = {"X-API-Key": self._key, **PLAIN, **(JSON if body is not None else {})}
         content = None if body is None else json.dumps(body).encode()
-        raw = bytearray()
         try:
             url = self.service.api + path
             with self._client().stream(method, url, headers=given, content=content, timeout=seconds) as answer:
-                for piece in answer.iter_bytes():
-                    raw += piece
-                    if len(raw) > MOST_BYTES:
-                        raise rubbish(host, "its answer is endless")
+                raw = whole(host, answer, seconds)
         except httpx2.TimeoutException as error:
             raise silent(host) from error
         except httpx2.HTTPError as error:
             raise unreachable(host, str(error)) from error
         if headers is not None:
             headers.update({name.lower(): value for name, value in answer.headers.items()})
-        return decoded(host, answer.status_code, bytes(raw), answer.headers)
+        return decoded(host, answer.status_code, raw, answer.headers)
 
     def _objects(self, answer: object) -> list[dict[str, Any]]:
         if not isinstance(answer, list) or not all(isinstance(one, dict) for one in answer):
@@ -148,7 +143,7 @@ def decoded(host: str, status: int, raw: bytes, headers: Mapping[str, str]) -> A
     answer: Any = None
     if raw:
         try:
-            answer = json.loads(raw)
+            answer = parsed(raw)
         except ValueError as error:
             if status < HTTPStatus.BAD_REQUEST:
                 raise rubbish(host, "it answers with something that is no JSON") from error

@@ -18,7 +18,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from runner.sandbox.container.failures import Denied, EngineGone
-from runner.sandbox.remote.client import MOST_BYTES, decoded, trusted
+from runner.sandbox.remote.answers import PLAIN, awaited, parsed
+from runner.sandbox.remote.client import decoded, trusted
 from runner.sandbox.remote.failures import GONE, rubbish, unreachable
 from runner.sandbox.remote.service import PORT
 from runner.system.tasks import spawn
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 START, INPUT = "/process.Process/Start", "/process.Process/SendInput"
 HEAD = 5
 LAST = 2
-MOST_MESSAGE = 8 << 20
+MOST_MESSAGE = 1 << 20
 """Bytes of one message; what E2B runs in a sandbox sends some 64 kB each."""
 HELD_BYTES = 4 << 20
 """Of output that nobody has read yet; above it nothing more is read from the sandbox."""
@@ -98,7 +99,7 @@ class Messages:
                 raise ValueError("a message is too long")
             if len(self._data) < HEAD + size:
                 break
-            message = json.loads(self._data[HEAD : HEAD + size])
+            message = parsed(self._data[HEAD : HEAD + size])
             if not isinstance(message, dict):
                 raise ValueError("a message is no object")
             found.append((self._data[0], message))
@@ -217,7 +218,7 @@ class ProcessStreams:
                     await self._stream(address, wanted)
                 except httpx2.HTTPError as error:
                     failure = await self._cut(address, str(error))
-                except (ValueError, KeyError, TypeError, AttributeError, binascii.Error) as error:
+                except (ValueError, KeyError, TypeError, AttributeError, OverflowError, binascii.Error) as error:
                     failure = rubbish(address.host, f"the output of a process is not what it should be, {error}")
                 except (EngineGone, Denied) as error:
                     failure = error
@@ -241,14 +242,15 @@ class ProcessStreams:
         headers = {
             **address.headers,
             **ROOT,
+            **PLAIN,
             "Content-Type": "application/connect+json",
             "Keepalive-Ping-Interval": str(PING_SECONDS),
         }
         async with self._http.stream("POST", address.url + START, headers=headers, content=enveloped(wanted)) as answer:
             if answer.status_code != HTTPStatus.OK:
-                raw = (await answer.aread())[:MOST_BYTES]
+                raw = await awaited(address.host, answer, CONNECT_SECONDS)
                 raise _failed(address, answer.status_code, raw, answer.headers)
-            async for data in answer.aiter_bytes():
+            async for data in answer.aiter_raw():
                 for flags, message in messages.feed(data):
                     if flags & LAST:
                         if error := message.get("error"):
@@ -264,7 +266,11 @@ class ProcessStreams:
 
         assert self._http is not None
         try:
-            answer = await self._http.get(f"{address.url}/health", headers=address.headers, timeout=HEALTH_SECONDS)
+            headers = {**address.headers, **PLAIN}
+            url = f"{address.url}/health"
+            # Its status says all.
+            async with self._http.stream("GET", url, headers=headers, timeout=HEALTH_SECONDS) as answer:
+                pass
         except httpx2.HTTPError as error:
             return unreachable(address.host, str(error) or why or CUT)
         if answer.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.BAD_GATEWAY):
@@ -298,13 +304,16 @@ class ProcessStreams:
 
         assert self._http is not None
         assert self._address is not None
-        headers = {**self._address.headers, "Content-Type": "application/json"}
+        address = self._address
+        headers = {**address.headers, **PLAIN, "Content-Type": "application/json"}
         content = json.dumps({"process": {"pid": self.pid}, **message}).encode()
         try:
-            answer = await self._http.post(self._address.url + call, headers=headers, content=content, timeout=seconds)
-        except (httpx2.HTTPError, RuntimeError) as error:  # RuntimeError: it was closed meanwhile
+            url = address.url + call
+            async with self._http.stream("POST", url, headers=headers, content=content, timeout=seconds) as answer:
+                raw = await awaited(address.host, answer, seconds)
+        except (httpx2.HTTPError, EngineGone, RuntimeError) as error:  # RuntimeError: it was closed meanwhile
             raise ConnectionResetError(str(error)) from error
-        if answer.status_code != HTTPStatus.OK or not answer.content.lstrip().startswith(b"{"):
+        if answer.status_code != HTTPStatus.OK or not raw.lstrip().startswith(b"{"):
             raise BrokenPipeError
 
 

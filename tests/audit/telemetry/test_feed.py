@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from opentelemetry.exporter.otlp.common import http
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from runner.audit.telemetry import feed as feeds
@@ -128,11 +129,11 @@ def vars_of(decision: Decision) -> dict[str, Any]:
 def feeding(ledger: Path, address: str, **more: Any) -> Iterator[tuple[TelemetryFeed, list[KnownError | None]]]:
     heard: list[KnownError | None] = []
     position = ledger.parent / "sent.json"
-    feed = TelemetryFeed(ledger, position, lambda: OtlpLogStore(address, 0.3), heard.append, **more)
+    feed = TelemetryFeed(ledger, position, lambda: OtlpLogStore(address, HANGS), heard.append, **more)
     try:
         yield feed, heard
     finally:
-        feed.close(20.0)
+        feed.close(HANGS)
 
 
 def from_the_beginning(ledger: Path, seq: int = 0) -> None:
@@ -190,6 +191,7 @@ def test_what_a_collector_does_not_take_is_sent_later_and_said(
     ledger: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "BATCH", 5)
+    monkeypatch.setattr(http, "_MAX_RETRIES", 1)  # else it tries by itself for as long as it may
     from_the_beginning(ledger)
     # Too busy, and an answer from elsewhere, which the exporter alone would take for a success.
     collector.answers = [200, 503, 302]

@@ -117,6 +117,9 @@ def test_a_program_is_connected_and_taken_back_by_keyboard(desk: Desk, page: Fir
     desk.cases.know_agents((replace(agent, last_seen=time.time() + 1),))
     assert (page.connecting.ring.state, page.connect_step.ring.state) == (RingState.DONE, RingState.DONE)
     assert page.window().focusWidget() is page.connecting.go
+    # No room is left for the tiles and the text that are not shown any more.
+    feed.turn()
+    assert page.connecting.sizeHint().height() < page.connecting.text.minimumHeight()
     tab_to(page, "Undo")
     press(page, Qt.Key.Key_Space)
     tab_to(page, "Disconnect")
@@ -416,6 +419,9 @@ def test_agents_that_are_there_already_open_the_queue_and_the_keyring_is_asked_f
     assert console.window.shown_page == "Queue" and read_answer(places) is KeyringAnswer.UNASKED
     console.window.vault._tell(UNASKED)
     assert "not signed yet" in console.window.banners.text(ASKS)
+    console.window.banners.unsay(ASKS)  # closed
+    console.window.vault._tell(UNASKED)
+    assert not console.window.banners.text(ASKS), "who has closed it has read it"
     console.window._act(ASKS)
     assert console.window.shown_page == "First steps"
     assert not console.window.banners.text(ASKS)

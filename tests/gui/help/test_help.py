@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -177,3 +178,16 @@ def test_it_says_so_where_a_page_is_missing(
 def test_nothing_is_cut_off_at_the_smallest_window(panel: HelpPanel, number: int) -> None:
     panel.tabs.setCurrentIndex(number)
     assert panel.view.horizontalScrollBar().maximum() == 0
+
+
+@pytest.mark.parametrize("number", range(len(PAGES)))
+def test_every_line_has_its_own_place(panel: HelpPanel, number: int) -> None:
+    panel.tabs.setCurrentIndex(number)
+    panel.view.moveCursor(QTextCursor.MoveOperation.End)
+    places, block = [], panel.view.document().begin()
+    while block.isValid():
+        if QTextCursor(block).currentTable() is None:
+            places.append(panel.view.document().documentLayout().blockBoundingRect(block))
+        block = block.next()
+    assert all(one.height() > 0 for one in places)
+    assert all(above.bottom() <= below.top() for above, below in pairwise(places))

@@ -494,3 +494,23 @@ def test_the_toast_never_lies_over_what_has_the_focus(desk: Desk) -> None:
     field.setFocus(Qt.FocusReason.TabFocusReason)
     assert not toast.geometry().intersects(QRect(field.mapTo(over, QPoint()), field.size()))
     assert toast.geometry() != right
+
+
+def test_the_toast_does_not_lie_over_a_button_that_cannot_be_scrolled(desk: Desk) -> None:
+    desk.window.window().resize(960, 600)
+    desk.window.show_page("Agents")
+    panel: Any = desk.window.page("Agents")
+    desk.ask(feed.request(SHORT))
+    toast = desk.window.toast
+    desk.qtbot.waitUntil(toast.isVisible)
+    panel.view.selectRow(0)
+    panel.open_settings()
+    save = panel.form.save
+    desk.qtbot.waitUntil(save.isVisible)
+    over = toast.parentWidget()
+
+    def covered() -> bool:
+        return toast.geometry().intersects(QRect(save.mapTo(over, QPoint()), save.size()))
+
+    desk.qtbot.waitUntil(lambda: not covered())
+    assert toast.isVisible() and toast.x() >= desk.window.navigation.width()

@@ -15,6 +15,7 @@ from runner.model.network import NOT_LISTED, Contact, Destination
 from runner.model.plan import BuildFile, OwnProgram, Plan, PlannedPackage, ProgramKind, Registry
 from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome, Usage
+from runner.model.translation import translated
 from runner.policy.host_grants import for_host
 from runner.sandbox.output import Stream, Transcript
 from tests.audit import story
@@ -308,7 +309,7 @@ def history(scene: Scene, tab: str = "Network") -> None:
     panel.list.view.setCurrentIndex(panel.list.model.index(0, 0))
     until(lambda: panel.detail.record is not None)
     tabs = panel.detail.tabs
-    tabs.setCurrentIndex(next(n for n in range(tabs.count()) if tab in tabs.tabText(n)))
+    tabs.setCurrentIndex(next(n for n in range(tabs.count()) if translated(tab) in tabs.tabText(n)))
 
 
 def recorded() -> list[Any]:

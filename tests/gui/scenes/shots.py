@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.chrome.frame import Frame
@@ -376,12 +376,11 @@ def files_empty(scene: Scene) -> None:
 
 
 def doctor(scene: Scene) -> None:
-    from types import SimpleNamespace
-
     from app.doctor.panel import DoctorPanel
+    from runner.commands.check import Check, State
 
     checks = tuple(
-        SimpleNamespace(name=name, state=state, what=what, fix=fix, images=("javascript",) if name == "Images" else ())
+        Check(name, State(state), what, fix, images=("javascript",) if name == "Images" else ())
         for name, state, what, fix in (
             ("Python", "ok", "3.11.7 at /usr/bin/python3.", ""),
             (
@@ -401,7 +400,7 @@ def doctor(scene: Scene) -> None:
             ("Ledger", "ok", "1,204 entries, whole.", ""),
         )
     )
-    made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: checks)  # type: ignore[arg-type,return-value]
+    made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: checks)
     scene.window.pages.add("Doctor", made)
     scene.window.show_page("Doctor")
     until(lambda: bool(made.rows))
@@ -411,8 +410,7 @@ def doctor_building(scene: Scene) -> None:
     doctor(scene)
     panel: Any = scene.window.page("Doctor")
     until(panel.again.isEnabled)
-    for row in panel._building_rows():
-        row.show_step(0.35, "javascript: unpacking packages")
+    next(row for row in panel.rows if row.can_build).show_step(0.35, "javascript: unpacking packages")
     panel.trouble.say(Tone.BAD, "Not built: The packages cannot be fetched. Check the network.")
     panel.trouble.show()
 
@@ -806,24 +804,33 @@ def draw(
     scenes: Mapping[str, Callable[[Scene], object]] = SCENES,
     sizes: tuple[tuple[int, int], ...] = SIZES,
     large: bool = False,
+    reverse: bool = False,
 ) -> list[Path]:
-    """Every scene in both themes, or at 200 % text, and all `sizes`, as files in `out`: those that were drawn."""
+    """Every scene in both themes, or at 200 % text or laid out from the right, and all `sizes`, as files in `out`.
+
+    Return those that were drawn.
+    """
     out.mkdir(parents=True, exist_ok=True)
     look = Look(app, scale=2.0 if large else 1.0)
     drawn: list[Path] = []
+    one = "large" if large else "reverse" if reverse else ""
+    usual = app.layoutDirection()
+    if reverse:
+        app.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     with tempfile.TemporaryDirectory() as home:
         places = Places.under(Path(home))
         places.make()
         places.settings.write_text("schema: 1\nsecurity:\n  sandbox:\n    limits: {max_memory_mb: 768, wrong: 3}\n")
         os.environ["SANDBOX_MAX_OUTPUT_KB"] = "20"
-        for theme in (Theme.LIGHT,) if large else (Theme.LIGHT, Theme.DARK):
+        for theme in (Theme.LIGHT,) if one else (Theme.LIGHT, Theme.DARK):
             for size in sizes:
                 for name, play in scenes.items():
-                    what = f"{name}-{'large' if large else theme}-{size[0]}"
+                    what = f"{name}-{one or theme}-{size[0]}"
                     if only in what:
                         look.choose(theme)
                         drawn.append(out / f"{what}.png")
                         _picture(look, places, play, size).save(str(drawn[-1]))
+    app.setLayoutDirection(usual)
     return drawn
 
 

@@ -169,6 +169,19 @@ def test_no_key_decides_while_an_outcome_is_shown_and_a_question_takes_its_place
     assert len(desk.answers) == 1
 
 
+def test_the_row_of_the_output_on_screen_is_the_selected_one(desk: Desk) -> None:
+    one = run(desk)
+    other = feed.request("other()")
+    view, model = desk.window.deciding.queue.just_now.view, desk.window.deciding.queue.answers
+    desk.hear((*passed(other, "low-risk"), RequestClosed(other.id)))
+    view.setCurrentIndex(view.model().index(0, 0))
+    desk.window.aftermath.show_outcome(one.id)
+    selected = [model.answered(index.row()) for index in view.selectedIndexes()]
+    assert [found.request.id for found in selected if found is not None] == [one.id]
+    desk.ask(feed.request("two()"))
+    assert not view.selectedIndexes(), "the output is not on screen any more"
+
+
 def test_a_denied_request_leaves_no_output_behind(desk: Desk) -> None:
     one = desk.ask()
     desk.review._under_review.sent = True

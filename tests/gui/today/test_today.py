@@ -235,7 +235,7 @@ def test_who_asked_to_send_credentials_is_named_and_can_be_paused(desk: Desk, pl
     page = shown(desk)
     desk.give("learned", Learned())
     (row,) = page.worth.rows
-    assert row.button.accessibleName() == "Pause it: claude-code asked twice to send credentials or private data"
+    assert row.button.accessibleName() == "Pause it: claude-code asked 2 times to send credentials or private data"
     row.button.click()
     assert desk.bridge.calls[-1] == ("pause_agent", "claude-code")
     desk.cases.know_agents((replace(agent, paused_at=time.time()),))

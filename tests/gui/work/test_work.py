@@ -137,7 +137,7 @@ class Bench:
 
     def click_tick(self, number: int) -> None:
         view = self.page.changes.view
-        box = view._delegate.box(QRectF(view.visualRect(self.page.changes.model.index(number, 0))))
+        box = view.box(number)
         QTest.mouseClick(view.viewport(), LEFT, pos=box.center().toPoint())
 
     def dialog(self, kind: type[QDialog]) -> Any:
@@ -243,6 +243,13 @@ def test_commits_are_one_row_that_says_what_they_are() -> None:
     assert (git.tag, len(git.changes)) == ("commits", 2)
     assert git.why.startswith("2 commits on branch trunk: “Add a parser”, “Fix it”.") and "not at all" in git.why
     assert table.number == len(found.changes), "one rule: what is counted is paths"
+
+
+def test_a_new_folder_which_has_no_row_is_named_where_changes_are_counted(bench: Bench) -> None:
+    changes = bench.page.changes
+    changes.model.table = replace(changes.model.table, folders=(added("new"),))
+    changes._show_state()
+    assert changes.ticked.text() == "3 of 5 ticked, 1 folder"
 
 
 def test_the_name_for_a_terminal_is_shown_and_copied(bench: Bench) -> None:
