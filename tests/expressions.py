@@ -140,7 +140,7 @@ def _flags(call: ast.Call) -> int:
     for part in [*call.args[1:], *(one.value for one in call.keywords)]:
         for node in ast.walk(part):
             match node:
-                case ast.Attribute(value=ast.Name(id="re"), attr=name):
+                case ast.Attribute(value=ast.Name(id="re"), attr=name) if name.isupper():
                     flags |= int(getattr(re, name, 0))
     return flags
 

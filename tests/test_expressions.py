@@ -13,7 +13,10 @@ FEWEST = 250
 PUT_TOGETHER = {
     ("runner/audit/files/redact.py", "_detectors"): "loaded and tried",
     ("runner/audit/history/terms.py", "_pattern"): "words of a search as they stand, for lines up to a bound",
+    ("runner/model/engine_texts.py", "_patterns"): "for texts of at most 1,000 characters",
     ("runner/model/expression.py", "__getattr__"): "tried where it stands",
+    ("runner/model/sentence_translation.py", "_patterns"): "for sentences of at most 400 characters",
+    ("runner/risk/javascript/mocking.py", "_only_called"): "names as they stand, in code of a bounded length",
     ("runner/risk/rules/knowledge.py", "_foreign"): "loaded and tried",
     ("runner/risk/rules/rule.py", "trusted"): "loaded and tried",
     ("runner/risk/rules/targets.py", "_groups"): "loaded and tried",

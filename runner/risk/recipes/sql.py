@@ -75,13 +75,14 @@ SETTING = expression(
     r"[\"`\[]?(?P<column>\w{1,60})[\"`\]]?\s{0,9}=\s{0,9}(?:'(?P<text>[^']{0,100})'|(?P<word>[?\w%$.]{1,60}))"
 )
 PLACEHOLDER = expression(r"\?|%s|\$\d{1,3}")
+UPDATE = expression(OF_UPDATE, re.IGNORECASE)
 
 
 def settings(text: str, given: Sequence[str] = ()) -> dict[str, str]:
     """Return the columns that statements set in rows that there are, with their values; `given` are those of `?`."""
     found = {}
     for statement in text.split(";"):
-        if (begun := re.search(OF_UPDATE, statement, re.IGNORECASE)) is None:
+        if (begun := UPDATE.search(statement)) is None:
             continue
         end = condition.start() if (condition := CONDITION.search(statement, begun.end())) else len(statement)
         before = len(PLACEHOLDER.findall(statement, 0, begun.end()))

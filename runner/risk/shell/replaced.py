@@ -21,7 +21,7 @@ ONLY_SAY = words("echo printf true false : return local shift test [ cat tee")
 """Commands that such a function may consist of."""
 GOES_AROUND = expression(
     r"(?<![\w./-])(?:unset|builtin|eval|exec|source|alias|shopt|enable|command|which|type|hash|whence|typeset|declare)(?![\w-])"
-    r"|(?m:^|[;&|({])\s*\.\s|\\[a-z]"
+    r"|(?m:^|[;&|({])[ \t]*\.\s|\\[a-z]"
 )
 """Words by which a script takes a function away, or gets at the program behind it."""
 

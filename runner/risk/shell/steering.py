@@ -35,10 +35,10 @@ PUBLIC = expression(r"(?:^|:)(?:/tmp|/var/tmp|/dev/shm)(?:/|:|$)")
 """A folder in which everybody may write."""
 HERE = expression(r"(?:\.|/workspace)/?(?::|$)")
 """The working folder, before all others."""
-OWN = expression(
-    rf"/tmp/[^:/]*{HOLE}[^:/]*(?:/(?!\.\.)[^:/]+)*(?::|$)(?!.*(?:^|:)(?:/tmp|/var/tmp|/dev/shm|\.)(?:/|:|$))"
-)
-"""A temporary folder of the program's own, before all others, and no other that everybody may write in."""
+OWN = expression(rf"/tmp/(?=[^:/]*{HOLE})[^:/]*(?:/(?!\.\.)[^:/]+)*(?=:|$)")
+"""A temporary folder of the program's own, before all others."""
+NOT_OWN = expression(r":(?:/tmp|/var/tmp|/dev/shm|\.)(?:/|:|$)")
+"""Another folder in which everybody may write."""
 PRELOADED = expression(r"^(?:/usr)?/lib")
 PLAIN_SSH = expression(r"ssh(?: (?!.*(?:Proxy|Local|KnownHosts)Command)|$)")
 
@@ -65,7 +65,9 @@ def steers(shell: ShellContext, name: str, value: Value, where: Place) -> None:
         pattern = OPTIONS_THAT_LOAD.get(name)
         found = pattern is not None and pattern.search(known) is not None
     if found:
-        own = name == "PATH" and any(label.startswith(TEMPORARY) for label in value.labels) and OWN.match(known)
+        made = name == "PATH" and any(label.startswith(TEMPORARY) for label in value.labels)
+        begun = OWN.match(known) if made else None
+        own = begun is not None and NOT_OWN.search(known, begun.end()) is None
         fields = {"value": text(excerpt(known, 200)), **({"own": text("yes")} if own else {})}
         shell.trail.add("steer", name, fields, where)
     elif name == "PATH":

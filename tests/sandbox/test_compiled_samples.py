@@ -1,6 +1,6 @@
-"""The samples of the fourth source document, for each language that is compiled first, in the local sandbox.
+"""Samples of what people try first, for each language that is compiled first, in the local sandbox.
 
-Each is what the document shows in Python, JavaScript and Bash: a greeting with the version, the workspace's files, no
+Each is also common in Python, JavaScript and Bash: a greeting with the version, the workspace's files, no
 network and an allowed host, its limits, and nothing of this machine.
 """
 
