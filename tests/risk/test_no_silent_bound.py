@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 RISK = Path(__file__).parents[2] / "runner" / "risk"
 SHOWS = (
-    *("verdict", "worker", "literals", "explain/class_reasons", "explain/disputed", "context/planned", "rules/manual"),
-    *("model/bounds", "tried"),
+    *("verdict", "worker", "literals", "rules/manual", "context/planned", "model/bounds", "tried"),
+    *("explain/class_reasons", "explain/reason_sentences", "explain/disputed"),
 )
 """What only says, shows or stores what was decided, or says itself what it left out, by the beginning of its path."""
 MANY = 8
