@@ -75,7 +75,7 @@ FINDINGS = {
     "meant.toml": [f"meant-{number}" for number in range(1, 10)],
     "attack26.toml": [f"ring-{number}" for number in range(1, 9)],
     "attack27.toml": [f"attack27-{number}" for number in range(1, 14)],
-    "engines.toml": [f"engines-{number}" for number in range(1, 12)],
+    "engines.toml": [f"engines-{number}" for number in range(1, 13)],
     "attack28.toml": [f"attack28-{number}" for number in range(1, 15)],
     "fast.toml": [f"fast-{number}" for number in range(1, 8)],
     "suite.toml": ["suite-1"],

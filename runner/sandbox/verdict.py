@@ -22,6 +22,7 @@ TAIL = 16384
 MEMORY_WORDS = (
     "JavaScript heap out of memory",
     "Array buffer allocation failed",
+    "ERR_MEMORY_ALLOCATION_FAILED",
     "Cannot allocate memory",
     "cannot allocate",
     "std::bad_alloc",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,16 @@ MEMORY_BOMBS = [
     (JAVASCRIPT, "const x = []; while (true) x.push(Buffer.alloc(1 << 22, 1))"),
     (SHELL, 'x=aaaaaaaa; while :; do x="$x$x"; done'),
 ]
+
+
+@pytest.mark.parametrize(("version", "unused"), [("20.20.2", 0), ("22.23.3", 0), ("23.11.1", 512), ("24.21.0", 512)])
+def test_what_node_only_reserves_for_machine_code_is_not_taken_from_its_memory(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, version: str, unused: int
+) -> None:
+    tool, launcher = lab.sandbox._pair(JAVASCRIPT)
+    monkeypatch.setitem(lab.sandbox._ready, JAVASCRIPT, (replace(tool, version=version), launcher))
+    read = "console.log(require('fs').readFileSync('/proc/self/limits', 'utf8').match(/Max data size +(\\d+)/)[1])"
+    assert lab.run(read, JAVASCRIPT, memory_mb=256).stdout == f"{(256 + unused) << 20}\n"
 
 
 @pytest.mark.parametrize(("language", "code"), MEMORY_BOMBS)

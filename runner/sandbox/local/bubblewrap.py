@@ -231,7 +231,7 @@ class Bubblewrap:
                     entering.passed,
                 )
             root = first_process(reader, process)
-            self._limit(root, program.limits)
+            self._limit(root, program)
             left = _left(root, program) if program.collected else None
             try:
                 if program.layer is not None:
@@ -283,9 +283,10 @@ class Bubblewrap:
         contents |= {f"{VIEW.inside}/{name}": data for name, data in program.inside.items()}
         return {place: in_memory(data, opened) for place, data in contents.items()}
 
-    def _limit(self, root: int, limits: Limits) -> None:
+    def _limit(self, root: int, program: Program) -> None:
         """Set the limits that the code will inherit, before it starts. One more process is bubblewrap's own."""
-        bounds = {**rlimits(limits), "NPROC": limits.processes + (self._identities is None)}
+        processes = program.limits.processes + (self._identities is None)
+        bounds = {**rlimits(program.limits, program.unused), "NPROC": processes}
         for name, value in bounds.items():
             kind = getattr(resource, f"RLIMIT_{name}")
             _, hard = resource.getrlimit(kind)

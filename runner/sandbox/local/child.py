@@ -79,6 +79,8 @@ class Program:
     """Where the file with the code stands; '' for the workspace."""
     doors: LocalDoors | None = None
     """The way to the gate, opened before the program starts; None for a run without network."""
+    unused: int = 0
+    """Bytes that it makes writable as it starts and does not fill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +179,15 @@ def send(pid: int, signum: signal.Signals) -> None:
         os.kill(pid, signum)
 
 
-def rlimits(limits: Limits) -> dict[str, int]:
-    """Limits of each single process by the names of the `resource` module without `RLIMIT_`.
+def rlimits(limits: Limits, unused: int = 0) -> dict[str, int]:
+    """Limits of each single process by the names of the `resource` module without `RLIMIT_`; `unused` as in `Program`.
 
     DATA and not AS: what a process may write to counts, not what it reserves; Node.js reserves gigabytes.
     Files are bound by FSIZE as well as by the size of the workspace.
     """
     return {
         "CORE": 0,
-        "DATA": limits.memory_mb << 20,
+        "DATA": (limits.memory_mb << 20) + unused,
         "FSIZE": limits.disk_mb << 20,
         "NOFILE": 1024,
     }

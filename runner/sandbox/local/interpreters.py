@@ -52,6 +52,14 @@ class Interpreter:
     packages: tuple[str, ...] = ()
     """Python: names of the packages that code can import besides the standard library."""
 
+    @property
+    def unused(self) -> int:
+        """Bytes that it makes writable as it starts and does not fill: they count against what a process may write to.
+
+        Node.js from 23 on does so with the 512 MB in which machine code may stand (seen in 23.11, 24.21 and 25.9).
+        """
+        return 512 << 20 if self.language is Language.JAVASCRIPT and not _older(self.version, (23, 0)) else 0
+
 
 def find(language: Language, given: str) -> Interpreter:
     """Return the interpreter at the path `given`, or a found one where that is ''.

@@ -92,7 +92,7 @@ class PlainProcesses:
 
     def _popen(self, program: Program, workspace: Path) -> subprocess.Popen[bytes]:
         others = tree.own_threads() if program.identity is None else 0
-        bounds = {**rlimits(program.limits), "NPROC": others + program.limits.processes}
+        bounds = {**rlimits(program.limits, program.unused), "NPROC": others + program.limits.processes}
         limits = ",".join(f"{name}={value}" for name, value in bounds.items())
         return subprocess.Popen(
             [self._python.path, "-I", "-S", "-B", "-c", inside("reaper.py"), limits, *program.command],

@@ -180,6 +180,7 @@ class LocalRun:
                 layer=None if place is None else place.layer,
                 code_folder=view.code,
                 doors=self._doors,
+                unused=tool.unused,
             )
             return self._launcher.start(program)
 
