@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -29,6 +30,7 @@ from app.parts.back import back_button
 from app.parts.boxes import keep_from_edge
 from app.parts.column import readable
 from app.parts.confirm import ConfirmDialog
+from app.parts.flow import FlowRow
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label, say
 from runner.identity.agents import INKS, NAME
@@ -280,10 +282,6 @@ class AgentSettings(QFrame):
         return plain_label(text, "heading")
 
     def _swatches(self) -> QWidget:
-        whole = QWidget()
-        row = QHBoxLayout(whole)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(self._look.px(2))
         for ink in range(INKS):
             button = QToolButton()
             button.setCheckable(True)
@@ -293,11 +291,9 @@ class AgentSettings(QFrame):
             button.setAccessibleName(tr("Color {ink}", ink=ink + 1))
             button.setToolTip(tr("Color {ink}", ink=ink + 1))
             self.inks.addButton(button, ink)
-            row.addWidget(button)
-        row.addStretch()
         self._look.changed.connect(self._draw_swatches)
         self._draw_swatches()
-        return whole
+        return FlowRow(self.inks.buttons(), self._look.px(2), self._look.px(2))
 
     @Slot()
     def _draw_swatches(self) -> None:
@@ -307,6 +303,8 @@ class AgentSettings(QFrame):
     def _form(self) -> QWidget:
         px = self._look.px
         whole = QWidget()
+        # Else a high window would draw its rows apart: labels that wrap take room that is left.
+        whole.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         grid = QGridLayout(whole)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(px(12))
@@ -315,20 +313,12 @@ class AgentSettings(QFrame):
         for row, limit in enumerate(self.limits.values()):
             grid.addWidget(limit.label, row, 0)
             grid.addWidget(limit, row, 1)
-        languages = QHBoxLayout()
-        languages.setSpacing(px(12))
         for box in self.languages.values():
             box.setAccessibleName(tr("May use {words} in a sandbox", words=box.text()))
-            languages.addWidget(box)
-        languages.addStretch()
-        grid.addWidget(plain_label(tr("Languages in a sandbox"), "muted"), len(LIMITS), 0)
-        grid.addLayout(languages, len(LIMITS), 1, 1, 2)
-        asks = QHBoxLayout()
-        asks.setSpacing(px(12))
-        asks.addWidget(self.network)
-        asks.addWidget(self.packages)
-        asks.addStretch()
-        grid.addLayout(asks, len(LIMITS) + 1, 1, 1, 2)
+        languages = FlowRow(self.languages.values(), px(12), px(6))
+        grid.addWidget(plain_label(tr("Languages in a sandbox"), "muted", wrap=True), len(LIMITS), 0)
+        grid.addWidget(languages, len(LIMITS), 1, 1, 2)
+        grid.addWidget(FlowRow((self.network, self.packages), px(12), px(6)), len(LIMITS) + 1, 1, 1, 2)
         return whole
 
     def _connect(self) -> None:
@@ -352,7 +342,7 @@ class _Limit(QDoubleSpinBox):
 
     def __init__(self, words: str, unit: str) -> None:
         super().__init__()
-        self.label = plain_label(words, "muted")
+        self.label = plain_label(words, "muted", wrap=True)
         self.setAccessibleName(f"{words}{(tr(' in') if unit else '')}{unit}")
         self.setDecimals(0)
         self.setSuffix(unit)

@@ -71,6 +71,7 @@ class Toolbar(QWidget):
         self.state.setProperty("role", "muted")
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.state.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.state.setMinimumWidth(1)  # else the buttons would give way to it
         self._said = ""
         self._shares = False
         self._narrow, self._hold_shown = False, ("", False)

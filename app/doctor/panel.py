@@ -267,8 +267,7 @@ class DoctorPanel(QWidget):
         px = self._look.px
         head = QHBoxLayout()
         head.setSpacing(px(8))
-        head.addWidget(plain_label(tr("Doctor"), "title"))
-        head.addWidget(self.summary, 1)
+        head.addWidget(plain_label(tr("Doctor"), "title"), 1)
         head.addWidget(self.copy)
         head.addWidget(self.again)
         self._scroll = ScrollColumn(tr("Checks"))
@@ -283,6 +282,7 @@ class DoctorPanel(QWidget):
         column.setContentsMargins(px(16), px(14), px(10), px(12))
         column.setSpacing(px(10))
         column.addLayout(head)
+        column.addWidget(self.summary)
         column.addWidget(self.notice)
         column.addWidget(self.trouble)
         column.addWidget(self._pages, 1)

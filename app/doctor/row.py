@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
+from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label
 from app.parts.roles import Role
 from app.parts.text.copying import CopyButton
@@ -59,7 +60,8 @@ class CheckRow(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setRange(0, 1000)
         self.bar.setFixedHeight(look.px(8))
-        self.doing = plain_label(role="muted")
+        self.doing = ElidedLabel()
+        self.doing.setProperty("role", "muted")
         self.stop = QPushButton(tr("Stop"))
         self.stop.setToolTip(tr("End it; nothing of what was begun is left"))
         for button in (self.build, self.stop):

@@ -1,4 +1,4 @@
-"""Buttons in one row, or in several where the row is too narrow for their words."""
+"""Widgets in one row, or in several where the row is too narrow for their words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from PySide6.QtGui import QResizeEvent
 
 _ENDLESS = 1 << 20
 
@@ -89,3 +91,20 @@ class Flow(QLayout):
             else:
                 rows.append([item])
         return rows
+
+
+class FlowRow(QWidget):
+    """Widgets from the left, as high as their rows need at the present width."""
+
+    def __init__(self, widgets: Iterable[QWidget], spacing: int, below: int) -> None:
+        """`below` is the space between rows."""
+        super().__init__()
+        self._flow = Flow(widgets, spacing, left=True, below=below)
+        self.setLayout(self._flow)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._flow.fit(self.width())
+        height = self._flow.sizeHint().height()
+        if self.minimumHeight() != height:
+            self.setFixedHeight(height)

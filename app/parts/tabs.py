@@ -46,7 +46,12 @@ class WholeTabs(QTabBar):
 
     def tabSizeHint(self, index: int) -> QSize:
         whole = super().tabSizeHint(index)
-        return QSize(0, whole.height()) if index in self._away else whole
+        if index in self._away:
+            return QSize(0, whole.height())
+        if self._away and index == self.currentIndex():
+            # Words that have no room beside the menu end with an ellipsis, not under it.
+            return QSize(min(whole.width(), max(0, self.width() - self.more.sizeHint().width())), whole.height())
+        return whole
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         if index in self._away:

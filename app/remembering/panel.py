@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
 from app.link.background import Errands
@@ -16,6 +16,7 @@ from app.link.page_tasks import PageTasks
 from app.parts.column import ScrollColumn, readable
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
+from app.parts.tabs import WholeTabs
 from app.remembering.learned import LearnedView
 from app.remembering.new_rule import NewRuleDialog
 from app.remembering.rows import RuleRow, grant_row, rule_row
@@ -92,7 +93,7 @@ class RulesPanel(QWidget):
         self.again.setToolTip(tr("Take up what was changed in the files (F5)"))
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)
-        self.tabs = QTabBar()
+        self.tabs = WholeTabs(self)
         self.tabs.setAccessibleName(tr("Rules, offers and dry run"))
         self.trial = Trial(cases, bridge, look, places.ledger)
         self.rules = Group(look, tr("1  Your rules"))
@@ -239,15 +240,12 @@ class RulesPanel(QWidget):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        self.tabs.setExpanding(False)
-        self.tabs.setDrawBase(False)
         for title in (tr("In force"), tr("From your answers"), tr("What would happen")):
             self.tabs.addTab(title)
         head = QHBoxLayout()
         head.setSpacing(px(12))
         head.addWidget(plain_label(tr("Rules"), "title"))
-        head.addWidget(self.tabs)
-        head.addStretch()
+        head.addWidget(self.tabs, 1)
         head.addWidget(self.again)
         scroll = ScrollColumn(tr("Rules in force"))
         scroll.column.setContentsMargins(0, px(6), px(6), 0)

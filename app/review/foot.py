@@ -199,14 +199,15 @@ class Foot(QStackedWidget):
 
     @Slot()
     def _fit(self) -> None:
-        """Make the foot as high as its current page, so that the code has the rest."""
-        ignored, fixed = QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
+        """Make the foot as large as its current page needs, so that the code has the rest."""
+        preferred, ignored, fixed = QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
         for number in range(self.count()):
             page = self.widget(number)
             assert page is not None
             on_top = page is self.currentWidget()
-            page.setSizePolicy(QSizePolicy.Policy.Preferred, fixed if on_top else ignored)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, fixed)
+            # A page that is not shown makes the window neither higher nor wider.
+            page.setSizePolicy(preferred if on_top else ignored, fixed if on_top else ignored)
+        self.setSizePolicy(preferred, fixed)
         self.resize(self.width(), self.sizeHint().height())
         if (parent := self.parentWidget()) is not None and (layout := parent.layout()) is not None:
             # At once: buttons that are placed only later look as if something had moved them.

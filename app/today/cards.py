@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.parts.elide import ElidedLabel
+from app.parts.flow import FlowRow
 from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.parts.roles import Role
@@ -64,7 +65,9 @@ class Heading(QWidget):
         self._state.setProperty("role", "muted")
         self._group = QButtonGroup(self)
         self.buttons: dict[TimeSpan, QToolButton] = {}
-        self._choices = QHBoxLayout()
+        choices = QWidget()
+        self._choices = QHBoxLayout(choices)
+        self._choices.setContentsMargins(0, 0, 0, 0)
         self._choices.setSpacing(look.px(2))
         for span in TimeSpan:
             self._add(span)
@@ -77,16 +80,11 @@ class Heading(QWidget):
         titles.setSpacing(look.px(10))
         titles.addWidget(self._title)
         titles.addWidget(self._state, 1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(look.px(10))
-        buttons.addLayout(self._choices)
-        buttons.addStretch()
-        buttons.addWidget(self.export)
         self._row = FoldingRow()
         self._row.setContentsMargins(look.px(4), 0, 0, 0)
         self._row.setSpacing(look.px(6))
         self._row.addLayout(titles, 1)
-        self._row.addLayout(buttons)
+        self._row.addWidget(FlowRow((choices, self.export), look.px(10), look.px(6)))
         self.setLayout(self._row)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -124,7 +122,7 @@ class Heading(QWidget):
 
 
 class Legend(QWidget):
-    """Inks with their words, in one line."""
+    """Inks with their words, in one line or as many as they need at the present width."""
 
     accessible_role = Role.Graphic
 
@@ -132,36 +130,62 @@ class Legend(QWidget):
         super().__init__(parent)
         self._look = look
         self._entries: tuple[tuple[str, str], ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         look.changed.connect(self.update)
 
     def show_entries(self, entries: Sequence[tuple[str, str]]) -> None:
         self._entries = tuple(entries)
         self.setAccessibleName(", ".join(name for _, name in entries))
+        self._fit()
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        px, metrics = self._look.px, self.fontMetrics()
-        width = sum(px(10) + px(6) + metrics.horizontalAdvance(name) + px(14) for _, name in self._entries)
-        return QSize(width, max(metrics.height(), px(18)))
+        return QSize(sum(map(self._length, self._entries)), self.minimumHeight())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(max(map(self._length, self._entries), default=0), self.minimumHeight())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def places(self) -> list[tuple[int, int]]:
+        """Return where each entry begins: pixels from the left, and which line."""
+        found, left, line = [], 0, 0
+        for entry in self._entries:
+            length = self._length(entry)
+            if left and left + length > self.width():
+                left, line = 0, line + 1
+            found.append((left, line))
+            left += length
+        return found
+
+    @property
+    def _line(self) -> int:
+        return max(self.fontMetrics().height(), self._look.px(18))
+
+    def _length(self, entry: tuple[str, str]) -> int:
+        return self._look.px(10 + 6) + self.fontMetrics().horizontalAdvance(entry[1]) + self._look.px(14)
+
+    def _fit(self) -> None:
+        places = self.places()
+        self.setFixedHeight(self._line * (1 + (places[-1][1] if places else 0)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        px, metrics = self._look.px, self.fontMetrics()
+        px = self._look.px
         painter = QPainter(self)
         painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        left = 0
-        for ink, name in self._entries:
+        for entry, (left, line) in zip(self._entries, self.places(), strict=True):
+            ink, name = entry
+            top = line * self._line
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(getattr(self._look.tokens, ink)))
-            painter.drawRoundedRect(QRectF(left, (self.height() - px(10)) / 2, px(10), px(10)), 2, 2)
-            left += px(16)
+            painter.drawRoundedRect(QRectF(left, top + (self._line - px(10)) / 2, px(10), px(10)), 2, 2)
             painter.setPen(QColor(self._look.tokens.muted))
-            width = metrics.horizontalAdvance(name)
-            room = QRectF(left, 0, width + 2, self.height())
+            room = QRectF(left + px(16), top, self._length(entry) - px(16), self._line)
             painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
-            left += width + px(14)
         painter.end()
 
 

@@ -87,3 +87,17 @@ def test_what_does_not_fit_is_in_the_menu(scale: float, qtbot: QtBot) -> None:
     pages.resize(round(1_200 * scale), 300)
     assert not tabs.more.isVisible()
     assert len(shown(tabs)) == 5
+
+
+def test_a_tab_that_is_wider_than_the_bar_ends_before_the_menu(scale: float, qtbot: QtBot) -> None:
+    pages = whole_tabs("Parts")
+    qtbot.addWidget(pages)
+    for words in WORDS:
+        pages.addTab(QWidget(), words)
+    tabs = pages.tabBar()
+    assert isinstance(tabs, WholeTabs)
+    pages.resize(round(180 * scale), 300)
+    with qtbot.waitExposed(pages):
+        pages.show()
+    pages.setCurrentIndex(3)
+    assert tabs.more.isVisible() and 0 < tabs.tabRect(3).right() < tabs.more.x()
