@@ -21,7 +21,7 @@ CHOICES = {
 }
 MEANING = tr(
     "Its code starts before you have read it: in an empty sandbox without network and with none of your files. First "
-    "with stand-ins for what is not there, for 3 s: the band says what it asked for. Then as it is, for 30 s at most, "
+    "with decoys for what is not there, for 3 s: the band says what it asked for. Then as it is, for 30 s at most, "
     "one at a time: you see what it did, and hand over exactly that or deny; until then the agent gets nothing. gVisor "
     "has a kernel of its own. In Docker and the local sandbox the code meets the kernel of this machine, and a flaw in "
     "that could be used by code that nobody has read. Never by itself: CRITICAL code. With the key T you have any "

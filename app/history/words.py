@@ -47,8 +47,8 @@ KINDS = {
     "released": tr("the outcome of the trial was handed over"),
     "resumed": tr("resumed by a person"),
     TRIAL_ENDED: tr("its trial ended without an outcome"),
-    TRIED: tr("its trial with stand-ins ended with what it asked for"),
-    TRYING: tr("a trial with stand-ins began, without network"),
+    TRIED: tr("its trial among decoys ended with what it asked for"),
+    TRYING: tr("a trial among decoys began, without network"),
     UNDONE: tr("a person put the files of its sandbox back to before it"),
 }
 """Kinds of entries about a request whose own name says too little."""
@@ -235,7 +235,7 @@ def rehearsal(record: CaseRecord) -> str:
 
 
 def tried(record: CaseRecord) -> Tried | None:
-    """Return what its newest trial with stand-ins found; None where there was none."""
+    """Return what its newest trial among decoys found; None where there was none."""
     bodies = [step.body for step in record.steps if step.entry.kind == TRIED]
     try:
         return decode(Tried, bodies[-1]) if bodies else None

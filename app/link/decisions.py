@@ -77,7 +77,7 @@ class Decisions:
         return self._link.call(work)
 
     def try_it(self, request_id: str) -> Future[str]:
-        """Try the code of a request with stand-ins. The future gives why that does not begin, or ''."""
+        """Try the code of a request among decoys. The future gives why that does not begin, or ''."""
 
         async def work(engine: Engine) -> str:
             return engine.try_it(request_id)

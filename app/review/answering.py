@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 HOLD_WORDS = tr("Hold the button for a second, or hold {key}.", key=key_text("Ctrl+Shift+A"))
 HOLD_BY_MOUSE_WORDS = tr("Hold the button for a second with the mouse.")
 MOUSE_WORDS = tr("Only the mouse approves (Settings, Approve with).")
-TRY_WORDS = tr("Runs it now with stand-ins, without network, and says what it asks for. That answers nothing.")
+TRY_WORDS = tr("Runs it now among decoys, without network, and says what it asks for. That answers nothing.")
 LATER_WORDS = tr("Too late to run now. Approve the next identical request, for 10 minutes.")
 UNFINISHED = tr("One of the limits is not a number that can be taken.")
 PASSING_MS = 4000
@@ -179,7 +179,7 @@ class Answering(QObject):
 
     @Slot()
     def press_try(self) -> None:
-        """Have the code tried with stand-ins; that answers nothing."""
+        """Have the code tried among decoys; that answers nothing."""
         card = self._under_review.card
         if card is not None and self._foot.try_it.isVisible() and self._foot.try_it.isEnabled():
             self._under_review.pause_countdown()

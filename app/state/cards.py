@@ -97,7 +97,7 @@ class Card:
     rehearsal: RehearsalMoved | None = None
     """How far its rehearsal is; None where none is switched on."""
     trial: TrialMoved | None = None
-    """How far its trial with stand-ins is; None where none was begun."""
+    """How far its trial among decoys is; None where none was begun."""
     armed: float | None = None
     """Until when an approval waits for the agent to come back, after the question had expired."""
     used: bool = False

@@ -1,4 +1,4 @@
-"""The acts of a request that was tried with stand-ins, in words, and how far its trial is."""
+"""The acts of a request that was tried among decoys, in words, and how far its trial is."""
 
 from __future__ import annotations
 

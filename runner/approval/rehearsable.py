@@ -54,11 +54,11 @@ def kept_from_rehearsal(request: Request, assessment: Assessment, ask: Ask) -> s
 
 
 def kept_from_trial(request: Request) -> str:
-    """Return why a request cannot be tried with stand-ins wherever code runs; empty where it can."""
+    """Return why a request cannot be tried among decoys wherever code runs; empty where it can."""
     if request.tool is not Tool.CODE_EXECUTE or not request.code:
         return "Only code can be tried."
     if request.language is not None and (support := LANGUAGES[request.language]).toolchain is not None:
-        return f"{support.title} is not tried with stand-ins: it is only read, or run."
+        return f"{support.title} is not tried among decoys: it is only read, or run."
     return ""
 
 

@@ -155,7 +155,7 @@ class Engine:
         return self._door.take(request_id, digest, Verdict.APPROVED, "", release=outcome, proven=proven)
 
     def try_it(self, request_id: str) -> str:
-        """Try the code of an open question with stand-ins; return '' where that begins, else why not."""
+        """Try the code of an open question among decoys; return '' where that begins, else why not."""
         case = self._cases.find(request_id)
         return MEANING[Taken.UNKNOWN] if case is None else self.runs.rehearsals.trials.try_it(case)
 

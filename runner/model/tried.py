@@ -1,4 +1,4 @@
-"""The acts of code that was tried with stand-ins: they add to what was read, and prove nothing more."""
+"""The acts of code that was tried among decoys: they add to what was read, and prove nothing more."""
 
 from __future__ import annotations
 

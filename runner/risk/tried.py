@@ -151,7 +151,7 @@ def recorded(result: Result, mark: str, seed: str) -> Recorded:
     output = _without_records(result, mark)[:MOST_PRINTED]
     acts = [*_disclosed(found, output, decoys), *_acts(found, decoys, *places)]
     if "looked" in kinds:
-        remarks.append("It looked at the stand-ins, and may do something else without them.")
+        remarks.append("It looked at the decoys, and may do something else without them.")
     if "unwatched" in kinds:
         remarks.append("It starts what is not watched, which may ask for more.")
     if "clock" in kinds:

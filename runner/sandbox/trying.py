@@ -1,4 +1,4 @@
-"""The program that tries code with stand-ins: the code of a job in any sandbox, one for each language."""
+"""The program that tries code among decoys: the code of a job in any sandbox, one for each language."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def program(language: Language, code: str, mark: str, seed: str) -> str:
             )
             return f"{given}\n{inside('trying.sh')}"
         case _:
-            what = f"{LANGUAGES[language].title} is not tried with stand-ins: it is only read, or run."
+            what = f"{LANGUAGES[language].title} is not tried among decoys: it is only read, or run."
             raise KnownError(what, "Have it run once you have read it.")

@@ -321,7 +321,7 @@ class Settings:
         group=WINDOW, yaml="window.approve_by", choices="key mouse word pin",
     )
     approve_after_trial: bool = setting(
-        False, "Whether Approve waits while the code of a request is being tried with stand-ins: 5 s at most, and half "
+        False, "Whether Approve waits while the code of a request is being tried among decoys: 5 s at most, and half "
         "of the time that is left to answer. The question itself never waits.",
         group=WINDOW, yaml="window.approve_after_trial",
     )

@@ -206,8 +206,8 @@ def test_code_that_ends_early_is_said_to(tmp_path: Path, language: Language, cod
         (PYTHON, "import datetime\nif datetime.date.today().year > 2100: print(1)\n", "the time"),
         (JAVASCRIPT, "if (new Date().getFullYear() > 2100) console.log(1);\n", "the time"),
         (SHELL, "[ $(date +%Y) -gt 2100 ] && echo 1; true\n", "the time"),
-        (PYTHON, "import nosuchcloud\nprint(getattr(nosuchcloud, '__file__', ''))\n", "stand-ins"),
-        (SHELL, "set +x\necho 1\n", "stand-ins"),
+        (PYTHON, "import nosuchcloud\nprint(getattr(nosuchcloud, '__file__', ''))\n", "decoys"),
+        (SHELL, "set +x\necho 1\n", "decoys"),
         (
             JAVASCRIPT,
             "import { Worker } from 'node:worker_threads';\nnew Worker('1', { eval: true });\n",
