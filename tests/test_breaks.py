@@ -24,7 +24,7 @@ FINDINGS = {
     "page.toml": [f"page-{number}" for number in range(1, 13)],
     "work_hostile.toml": [f"hostile-{number}" for number in range(1, 16)],
     "lighter.toml": [f"lighter-{number}" for number in range(1, 4)],
-    "looked.toml": [f"looked-{number}" for number in range(1, 7)],
+    "looked.toml": [f"looked-{number}" for number in range(1, 9)],
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "newcomer26.toml": [f"new26-{number}" for number in range(1, 18)],
     "changes.toml": [f"changes-{number}" for number in range(1, 22)],

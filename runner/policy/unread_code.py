@@ -26,8 +26,8 @@ RUNS = frozenset(
 )
 """What a finding of lets the code run more than was read."""
 EXCHANGE = expression(
-    r"Does something that is not followed \((?:fetch|send|connect|answer), "
-    r"by (?:curl|wget|fetch|fetch\(\)\.[a-z]+|urllib\.request\.(?:urlopen|Request)|http\.client\.[\w.()]+)\)\."
+    r"(?:Fetches something|Sends something|Connects somewhere|Answers what connects) in a way that is not followed, "
+    r"by (?:curl|wget|fetch|fetch\(\)\.[a-z]+|urllib\.request\.(?:urlopen|Request)|http\.client\.[\w.()]+)\."
     r"|Calls (?:urllib\.request\.urlopen|http\.client\.HTTPS?Connection\.getresponse|fetch\(\))(?:\.[a-z]+)*, "
     r"which is not known\."
     r"|Calls fetch, which may be several things\."

@@ -60,6 +60,20 @@ WORDS = {
     "execute": "Runs code",
     "query": "Runs SQL",
 }
+DEEDS = {
+    "fetch": "Fetches something",
+    "send": "Sends something",
+    "connect": "Connects somewhere",
+    "answer": "Answers what connects",
+    "listen": "Waits for connections",
+    "install": "Installs packages",
+    "container": "Uses a container",
+    "kill": "Stops programs",
+    "unpickle": "Loads objects",
+    "environment-change": "Changes the environment",
+    "written-secret": "Uses a password or a key that stands in the code",
+}
+"""What acts that are not understood do, in words that begin a sentence; `runner.policy.unread_code` reads some."""
 PLAIN_START = expression(r"[\w.-]")
 FOUND_BELOW = expression(rf"{FOUND_IN}(?!/|~|[^/]*\.\.|{HOLE})")
 """The label of what was found in a folder below the present one."""
@@ -154,7 +168,7 @@ def _by_acts(trail: Trail) -> Iterator[str]:
         elif act.kind in QUIET or (act.kind == "store" and ITEM.fullmatch(act.get("target").text)):
             continue
         elif (fields := TARGETS.get(act.kind)) is None:
-            yield f"Does something that is not followed ({act.kind}, by {_named(act)})."
+            yield f"{DEEDS.get(act.kind, 'Does something')} in a way that is not followed, by {_named(act)}."
         elif act.kind == "execute" and act.get("language").text not in READ_LANGUAGES:
             yield f"Runs code in a language that is not read, by {_named(act)}."
         elif act.kind == "start":

@@ -6,6 +6,7 @@ import pytest
 
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
+from runner.risk.model.acts import KINDS
 from runner.risk.tools.tools import weigh
 
 P, S, J = Language.PYTHON, Language.SHELL, Language.JAVASCRIPT
@@ -107,6 +108,12 @@ def test_what_is_not_followed_is_said(name: str) -> None:
     found = unread(*NOT_WHOLE[name])
     assert found
     assert all(one.isprintable() and one.endswith((".", "…")) and len(one) <= 170 for one in found)
+
+
+def test_sentences_have_no_internal_names_of_acts() -> None:
+    found = unread(P, "import os\npassword = 'hunter2x'\nos.fork()\n")
+    assert found and "Uses a password or a key that stands in the code in a way that is not followed" in " ".join(found)
+    assert not [one for one in found for kind in KINDS if "-" in kind and kind in one]
 
 
 def test_there_are_few_sentences() -> None:
