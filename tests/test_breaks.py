@@ -92,6 +92,7 @@ FINDINGS = {
     "first_hour.toml": [f"hour-{number}" for number in range(1, 10)],
     "words.toml": [f"words-{number}" for number in range(1, 15)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
+    "loop.toml": [f"loop-{number}" for number in range(1, 4)],
 }
 """Each file, and the findings that it has to speak of."""
 REPORT = """<testsuites><testsuite>

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from app.demo.stage import PATIENCE, READING, xdotool
-from app.parts.notice import Notice
 from runner.gateway.own_command import own_program
 from runner.model.errors import KnownError
 from runner.system.private_folder import make_folder
@@ -65,8 +64,11 @@ async def work_on_a_project(stage: Stage, home: Path) -> None:
         await stage.until("a command is held until somebody answers", lambda: _held(page))
         await asyncio.sleep(READING)
         stage.shot("4-held")
-        # Its row moves where that of a refused host comes above it meanwhile.
-        _click(await stage.until("it can be refused", lambda: _held(page)))
+        await stage.until("it can be refused", lambda: _held(page))
+        # Its row moves where that of a refused host comes above it meanwhile: a click in this moment does not count.
+        while place := stage.do(lambda: _held(page)):
+            _click(place)
+            await asyncio.sleep(READING)
         await stage.until("refused by a click of the mouse", lambda: _did_all(stage))
         await asyncio.sleep(READING)
         stage.shot("4-at-work")
@@ -127,8 +129,7 @@ def _tree(folder: Path) -> dict[str, bytes]:
 
 def _page(stage: Stage) -> WorkPanel | None:
     stage.page("Work")
-    for notice in stage.console.window.banners.findChildren(Notice):
-        notice.closed.emit()  # they were read on the pictures before
+    stage.close_notices()
     page: WorkPanel = stage.console.window.page("Work")  # type: ignore[assignment]
     return page if page.shown else None
 

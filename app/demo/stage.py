@@ -143,6 +143,13 @@ class Stage(QObject):
         self.console.window.show_page(name)
         return True
 
+    def close_notices(self) -> None:
+        """Close what stands above the pages, which the pictures of the queue have."""
+        from app.parts.notice import Notice
+
+        for notice in self.console.window.banners.findChildren(Notice):
+            notice.closed.emit()
+
 
 @dataclass(frozen=True, slots=True)
 class ShownRequest:

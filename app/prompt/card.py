@@ -205,7 +205,9 @@ class PromptCard(QFrame):
         self.approve.setToolTip(why_not or tr("With the mouse. Exactly {exactly}", exactly=exactly))
         self.approve.setAccessibleDescription(EXACTLY if self._outcome else "")
         self.deny.setEnabled(free)
-        note = tr("Recording your answer\N{HORIZONTAL ELLIPSIS}") if self._sent else why_not
+        # All of it is on the card: until it is painted a note would come with it, and move the buttons as it goes.
+        said = "" if why_not == approval.to_look_at(self.content.unseen) else why_not
+        note = tr("Recording your answer\N{HORIZONTAL ELLIPSIS}") if self._sent else said
         if not note and not offered and card.waiting:
             note = self._why_in_window(card)
         self.note.setText(note)

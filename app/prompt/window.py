@@ -127,6 +127,12 @@ class PromptWindow(QWidget):
         self._later.stop()
         self.setFixedHeight(height)
         self.move(QPoint(left, max(room.top(), top)))
+        # What is not on the screen yet is laid out only as it comes there: the shape would be of cards without a size.
+        for widget in (self, self.stack):
+            layout = widget.layout()
+            assert layout is not None
+            layout.invalidate()
+            layout.activate()
         self._shape()
 
     def _height(self) -> int:

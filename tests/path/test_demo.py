@@ -24,3 +24,6 @@ def test_the_demo_comes_to_its_end(tmp_path: Path) -> None:
     assert "changed in the project: report.py, test_report.py\n" in done.stdout
     shots = tmp_path / "build/demo"
     assert {"1-asked.png", "3-denying.png", "4-held.png", "6-applied.png"} <= {one.name for one in shots.iterdir()}
+    frames = sorted(one.name for one in (shots / "card").iterdir())
+    assert len(frames) > 10
+    assert frames == [f"{number:03}.png" for number in range(len(frames))]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QEnterEvent
+from PySide6.QtGui import QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.prompt import words
@@ -92,6 +92,17 @@ def test_it_takes_no_focus_and_comes_and_goes_with_what_waits(desk: Desk, prompt
     assert prompt.windowFlags() & Qt.WindowType.WindowDoesNotAcceptFocus
     desk.hear(feed.decided(one, Verdict.WITHDRAWN))
     assert not prompt.isVisible()
+
+
+def test_the_shape_it_comes_with_is_that_of_the_whole_card(
+    desk: Desk, prompt: PromptWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a scrap of the card is on the screen before the card."""
+    shapes: list[QRect] = []
+    monkeypatch.setattr("app.prompt.window.MASKED", {QGuiApplication.platformName()})
+    monkeypatch.setattr(prompt, "setMask", lambda region: shapes.append(region.boundingRect()))
+    desk.ask(feed.request(SHORT))
+    assert shapes[0] == prompt.rect()
 
 
 def test_a_short_request_is_approved_with_its_own_digest(desk: Desk, prompt: PromptWindow) -> None:
@@ -232,6 +243,7 @@ def test_what_has_not_been_painted_to_its_end_is_not_approved(desk: Desk, prompt
     card.content._parts[0][1]._seen = False
     card.show_state()
     assert card.approve.isVisible() and not card.approve.isEnabled()
+    assert card.approve.toolTip() and not card.note.isVisible(), "its buttons would move with the first painting"
     card._approve()
     assert desk.answers == []
 
