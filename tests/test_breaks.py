@@ -91,6 +91,7 @@ FINDINGS = {
     "first_hour.toml": [f"hour-{number}" for number in range(1, 10)],
     "words.toml": [f"words-{number}" for number in range(1, 15)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
+    "not_bash.toml": [f"not-bash-{number}" for number in range(1, 5)],
 }
 """Each file, and the findings that it has to speak of."""
 REPORT = """<testsuites><testsuite>
