@@ -141,16 +141,8 @@ def headline(session: WorkSession) -> str:
         parts.append(said)
     parts += answered(session)
     if session.held and session.at_work:
-        since = time.time() - session.held[0].at
-        time_held = tr(" for {since}", since=short(since)) if since >= 1 else ""
-        parts.append(
-            plural(
-                "{count} command held{time_held}",
-                "{count} commands held{time_held}",
-                len(session.held),
-                time_held=time_held,
-            )
-        )
+        # Not for how long: a longer line would push down what is about to be pressed.
+        parts.append(plural("{count} command held", "{count} commands held", len(session.held)))
     return f"{', '.join(parts)}. {folder}"
 
 

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import Scope
 
-HEADER_SECONDS = 5.0
+HEADER_SECONDS = 30.0
 """Time for the head of a message, for a valid token since the connection was opened, and for the rest of a message
-that was answered before its end. Clients on this machine send a head in one piece; uvicorn itself has no limit.
+that was answered before its end. uvicorn itself has no limit.
+
+Clients on this machine send a head in one piece, but on a busy one they may be held up for seconds before they do, and
+none sends a call again whose connection was closed. Strangers gain nothing by it: the oldest of them makes room.
 """
 IDLE_SECONDS = 120
 """Time for which a connection stays open between two messages.

@@ -225,7 +225,7 @@ def test_a_deleted_folder_with_a_conflict_in_it_is_not_folded() -> None:
         (b"two\nlines", r"two\nlines"),
         (b"a  b", "a  b"),
         (b"\xff.py", r"\xff.py"),
-        ("x\u3164y".encode(), "x\u2039U+3164\u203ay"),
+        ("x\u3164y".encode(), r"x\u3164y"),
     ],
 )
 def test_names_hide_nothing(path: bytes, shown: str) -> None:

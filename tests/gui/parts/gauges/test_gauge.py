@@ -18,7 +18,7 @@ MB = 1 << 20
 
 
 def shown(gauge: GaugeView) -> list[str]:
-    return [label.text() for label in gauge.findChildren(QLabel) if label.text()]
+    return [label.text() for label in gauge.findChildren(QLabel) if label.text() and label.isVisibleTo(gauge)]
 
 
 def test_the_first_reading_moves_nothing(qtbot: QtBot, look: Look) -> None:
