@@ -93,6 +93,8 @@ FINDINGS = {
     "words.toml": [f"words-{number}" for number in range(1, 15)],
     "clients26.toml": [f"W-{name}" for name in ("home", "log-in", "link", "secrets", "shell", "hook")],
     "loop.toml": [f"loop-{number}" for number in range(1, 4)],
+    "not_bash.toml": [f"not-bash-{number}" for number in range(1, 5)],
+    "self_test_e2b.toml": ["self-test-e2b-1"],
 }
 """Each file, and the findings that it has to speak of."""
 REPORT = """<testsuites><testsuite>

@@ -126,7 +126,8 @@ def _chosen(name: str, isolation: Isolation) -> dict[str, str]:
     """Return the settings that have requests run in the sandbox of that name, whatever its promises are worth."""
     if isolation is Isolation.PLUGIN:
         return {"SANDBOX_TYPE": f"{PREFIX}{name}", "ASSENT_PLUGIN_COUNTS_AS": "local"}
-    return {**_named(os.environ), "SANDBOX_TYPE": name}
+    chosen = {"SANDBOX_TYPE": name}
+    return _named({**os.environ, **chosen}) | chosen
 
 
 def _steps(carried: tuple[Step, ...], home: Path) -> Iterator[SelfCheck]:

@@ -128,6 +128,8 @@ class Nested:
         result = program.run(code, stdin)
         if self.trail.depth == 0 and program.broken:
             self._repaired("shell", program.cut_off, program.broken_at)
+        if program.stops_at is not None:
+            self.trail.add("stops", "shell", {}, program.stops_at)
         return result
 
     def javascript(self, code: str) -> Value:

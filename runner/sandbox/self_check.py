@@ -416,8 +416,9 @@ async def _at_once(on: PromiseTrial) -> None:
         run = await on.sandbox.start(job(code, context=f'{{"n": {number}}}'), lambda _usage: None)
         return (await run.finished()).stdout
 
-    printed = await asyncio.gather(*map(one, range(5)))
-    expect(printed == [f"{number} {number}\n" for number in range(5)], f"five at once printed {printed}")
+    # Three, as one agent may have that many at E2B where nothing else is set.
+    printed = await asyncio.gather(*map(one, range(3)))
+    expect(printed == [f"{number} {number}\n" for number in range(3)], f"three at once printed {printed}")
 
 
 async def _permit(on: PromiseTrial) -> None:

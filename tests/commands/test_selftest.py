@@ -12,6 +12,7 @@ from runner.audit.files import redact
 from runner.commands import selftest
 from runner.identity.agents import Agents
 from runner.model.language_support import LANGUAGES
+from runner.model.request import Isolation
 from runner.system.places import Places
 from tests import direct_gvisor
 from tests.components import require
@@ -117,3 +118,14 @@ def test_every_language_that_has_an_image_is_tried(home: Path, monkeypatch: pyte
     # The images of compilers have hundreds of megabytes each: nobody builds them for a test.
     without = {name.rpartition(" ")[2] for name, step in found.items() if step.skipped}
     assert without <= {one.value for one, support in LANGUAGES.items() if support.toolchain is not None}
+
+
+def test_requests_at_e2b_go_to_the_service_that_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether or not SANDBOX_TYPE names it: --sandbox does."""
+    monkeypatch.delenv("SANDBOX_TYPE", raising=False)
+    monkeypatch.setenv("E2B_API_URL", "https://e2b.example.org")
+    monkeypatch.setenv("SANDBOX_TIMEOUT", "7")
+    chosen = selftest._chosen("e2b", Isolation.E2B)
+    assert (chosen["SANDBOX_TYPE"], chosen["E2B_API_URL"]) == ("e2b", "https://e2b.example.org")
+    assert "SANDBOX_TIMEOUT" not in chosen
+    assert selftest._chosen("gvisor", Isolation.GVISOR) == {"SANDBOX_TYPE": "gvisor"}

@@ -113,6 +113,7 @@ KINDS = frozenset(
         "start",
         "starts",
         "steer",
+        "stops",
         "store",
         "swell",
         "tamper",

@@ -19,7 +19,7 @@ from runner.risk.shell.redirects import LEAVES, PROBE, SILENT, behind, read_redi
 from runner.risk.shell.replaced import surely_replaces
 from runner.risk.shell.simple import SimpleCommands, hides_name
 from runner.risk.shell.subscripts import worked_out
-from runner.risk.shell.syntax import is_broken, is_cut_off, parse, place, source
+from runner.risk.shell.syntax import is_broken, is_cut_off, parse, place, source, stops_at
 from runner.risk.shell.words import WORDS, ShellWords
 from runner.risk.trace.conditions import note_condition
 
@@ -53,6 +53,8 @@ class Shell:
         self.broken_at: Place | None = None
         self.cut_off = False
         """Whether a statement in such a part was not read at all."""
+        self.stops_at: Place | None = None
+        """Where Bash stops though all could be parsed."""
         self.words = ShellWords(self.shell, self.block)
         self.assignments = Assignments(self.words)
         self.simple = SimpleCommands(self.shell, self.statement)
@@ -63,6 +65,7 @@ class Shell:
         self.broken = is_broken(root)
         self.broken_at = first_broken(root) if self.broken else None
         self.cut_off = self.broken and is_cut_off(root)
+        self.stops_at = stops_at(root) if self.shell.trail.depth == 0 else None
         result = self.block(root.named_children, stdin)
         state = self.shell.state
         for name, bodies in list(state.functions.items()):

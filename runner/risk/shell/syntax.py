@@ -12,6 +12,7 @@ from runner.model.expression import expression
 from runner.risk.executing.executing_shell import BASH, root_of
 from runner.risk.model.acts import TooMuch
 from runner.risk.model.held import until_forgotten
+from runner.risk.model.outline_data import words
 
 if TYPE_CHECKING:
     import re
@@ -174,6 +175,57 @@ def is_broken(root: Node) -> bool:
                 return True
         todo += (child for child in node.children if child.has_error or child.is_missing)
     return False
+
+
+UNTIL_THE_END = frozenset(["exit", "exec", "return"])
+"""Commands after which Bash need not read on: a script may carry anything behind them."""
+BEFORE_SUBSHELL = frozenset(["time", "coproc", "function", "select"])
+"""Words that a subshell may follow."""
+CALLED = expression(rb"[A-Za-z_][\w.:-]*+")
+"""A name that no pattern, expansion or assignment makes part of something else."""
+STATEMENTS_INSIDE = words(
+    "program list pipeline negated_command redirected_statement subshell compound_statement if_statement elif_clause "
+    "else_clause while_statement for_statement c_style_for_statement do_group case_statement case_item "
+    "function_definition"
+)
+ALWAYS = frozenset(["program", "compound_statement", "redirected_statement"])
+"""What runs all its parts."""
+
+
+def stops_at(root: Node) -> Place | None:
+    """Return where Bash stops with a syntax error although the grammar reads on; None also where that is not sure.
+
+    After the name of a command, `(` is the start of `()` and nothing else: `print('a')`, `f (a)`. A script with an
+    alias, which may put any words there, is not judged, and neither is what stands behind `exit`.
+    """
+    if root.has_error or b"alias" in (root.text or b""):
+        return None
+    todo = [(root, True)]
+    while todo:
+        node, always = todo.pop()
+        if node.type == "command":
+            name = node.child_by_field_name("name")
+            called = (name.text or b"") if name is not None else b""
+            if _is_call(node, called):
+                return place(node)
+            if always and called.decode("utf-8", "replace") in UNTIL_THE_END:
+                return None
+        elif node.type in STATEMENTS_INSIDE:
+            always = always and node.type in ALWAYS
+            todo += ((child, always) for child in reversed(node.named_children))
+    return None
+
+
+def _is_call(node: Node, called: bytes) -> bool:
+    parts = node.children
+    return (
+        len(parts) > 1
+        and parts[0].type == "command_name"
+        and parts[1].type == "subshell"
+        and parts[1].start_point[0] == parts[0].end_point[0]
+        and CALLED.fullmatch(called) is not None
+        and called.decode() not in BEFORE_SUBSHELL
+    )
 
 
 BEGINNINGS = frozenset(["if", "while", "until", "for", "case", "select", "{", "("])

@@ -625,7 +625,7 @@ BY_KIND: dict[str, Describe] = {
 """What acts of each kind are in words; the others are named by the findings about them."""
 WITHOUT_WORDS = words(
     "import variable compare forever crumbs mention command identity encrypt decrypt environment-change store decodes "
-    "escaped mangled recoded repaired left-out unparsed trap accept receive assemble reduce package-setup module "
+    "escaped mangled recoded repaired left-out stops unparsed trap accept receive assemble reduce package-setup module "
     "member quietly swell query evaluates answer bound database cut pipe-to written-secret"
 )
 """Kinds of acts that use no files, no network and no other programs by themselves."""
