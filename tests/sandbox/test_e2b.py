@@ -299,6 +299,7 @@ def test_a_service_that_is_not_there_is_said(server: Loopback) -> None:
         ready = await sandbox.check()
         assert not ready.ready and "cannot be reached" in ready.problem
         assert "Nothing was run anywhere else" in ready.remedy
+        assert "within five minutes" in ready.remedy and calls.LIFE_SECONDS == 300
 
     within(server, body, api_url="http://127.0.0.1:1")
 

@@ -10,7 +10,11 @@ from runner.sandbox.container.failures import Denied, EngineGone, EngineHangs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-REMEDY = "Look at the network and at e2b.* in the settings. Nothing was run anywhere else."
+REMEDY = (
+    "Look at the network and at e2b.* in the settings. Nothing was run anywhere else; a sandbox that runs there ends "
+    "by itself within five minutes."
+)
+"""The minutes are `calls.LIFE_SECONDS`."""
 LONGEST = 300
 """Characters that are shown of what a service says."""
 
