@@ -40,6 +40,7 @@ REAL_PROGRAMS = [
     f"{AWS.strip()} &\n{GONE}",
     f'{AWS}aws() {{ /opt/aws "$@"; }}\n{GONE}',
     f"{AWS}source ./real.sh\n{GONE}",
+    f"{AWS}parallel {GONE}",
 ]
 
 
@@ -72,6 +73,11 @@ MAY_BE_TAKEN = [
     (P, f"{HEAD}DRY = True\ndef wipe(DRY):\n    if not DRY:\n        {WIPE}wipe(False)\n"),
     (P, f"{HEAD}DRY = True\ndef wipe():\n    {WIPE}if not DRY:\n    wipe()\nwipe()\n"),
     (P, f"{HEAD}DRY = bool(os.environ.get('DRY'))\nif not DRY:\n    {WIPE}"),
+    (P, f"{HEAD}from unittest.mock import patch\nDRY = True\npatch('__main__.DRY', False).start()\nif not DRY: {WIPE}"),
+    (P, f"{HEAD}import pkgutil\nDRY = True\npkgutil.resolve_name('__ma' + 'in__').DRY = False\nif not DRY: {WIPE}"),
+    (P, f"{HEAD}def f(): pass\nDRY = True\ngetattr(f, '__glo' + 'bals__')['D' + 'RY'] = False\nif not DRY: {WIPE}"),
+    (P, f"{HEAD}import job\nDRY = True\njob.main.DRY = False\nif not DRY: {WIPE}"),
+    (P, f"{HEAD}import cProfile\nDRY = True\ncProfile.run('DRY = False')\nif not DRY: {WIPE}"),
     (J, f"{JS_HEAD}let DRY = true;\nDRY = false;\nif (!DRY) {JS_WIPE}"),
     (J, f"{JS_HEAD}const DRY = true;\nfunction go(DRY) {{ if (!DRY) {JS_WIPE} }}\ngo(false);"),
     (J, f"{JS_HEAD}const DRY = true;\nfor (const {{ DRY }} of [{{ DRY: false }}]) {{ if (!DRY) {JS_WIPE} }}"),

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 SETS_NAMES = words(
     "globals locals vars setattr exec eval compile __dict__ __globals__ __main__ importlib sys modules gc inspect "
-    "ctypes runpy f_globals delattr __import__"
+    "ctypes runpy f_globals delattr __import__ getattr attrgetter methodcaller patch resolve_name pkgutil pydoc "
+    "unittest mock code codeop cProfile profile pdb bdb trace doctest"
 )
 """Names by which a program may set a variable that nothing in it assigns."""
 
@@ -65,6 +66,8 @@ def _set(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
             yield name
+        case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) | ast.keyword(arg=str(name)):
+            yield name  # of this very program, perhaps
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
         case ast.alias(name=name, asname=asname):

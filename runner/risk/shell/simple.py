@@ -36,7 +36,7 @@ LONGEST_PATTERN = 200
 """Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
 MOST_ALIASES = 50
 """Aliases that stand for each other, one after the other."""
-SEES_FUNCTIONS = frozenset(("then", "do", "else", "time", "parallel"))
+SEES_FUNCTIONS = frozenset(("then", "do", "else", "time"))
 """Words before a command that leave the functions of the script in force."""
 BOMB = 2
 """Copies of itself that a function starts, from which there are more and more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
@@ -76,6 +77,40 @@ def xargs(command: Command) -> Value | None:
     else:
         words = [*operands, *(given.items or [given])]
     return command.again(words, UNKNOWN)
+
+
+SOURCES = expression(r":::\+?|::::\+?")
+"""What the values of `parallel` follow: themselves, or the names of files with one on each line."""
+PLACE = expression(r"\{[#%./\d]{0,6}\}")
+
+
+def parallel(command: Command) -> Value | None:
+    """parallel COMMAND ::: VALUE...: the command for each value, in place of {} or at its end, or else each value."""
+    options, operands = command.parsed(stop=True)
+    at = next((at for at, one in enumerate(operands) if SOURCES.fullmatch(one.text)), len(operands))
+    template, named = operands[:at], [one for one in operands[at + 1 :] if not SOURCES.fullmatch(one.text)]
+    if at < len(operands) and operands[at].text.startswith("::::"):
+        given = _fed(command.read(either(named)))
+    elif named:
+        given = Value(items=named)
+    else:
+        listed = options.get("-a") or options.get("--arg-file")
+        given = _fed(command.stdin if listed is None else command.read(listed))
+    values = given.items or [given]
+    if not template:
+        for one in values:
+            command.script(one)
+        return UNKNOWN
+    own = options.get("-I", UNKNOWN).text
+    line = [reduce(lambda word, place: _put(word, place, given), _places(word, own), word) for word in template]
+    if all(before is after for before, after in zip(template, line, strict=True)):
+        line += values
+    # One word is a line for a shell: parallel 'rm -r {}' ::: a b
+    return command.script(concatenate(line, " ")) if " " in template[0].text else command.again(line, UNKNOWN)
+
+
+def _places(word: Value, own: str) -> list[str]:
+    return [own] if own else PLACE.findall(word.text)
 
 
 def _fed(stdin: Value) -> Value:
