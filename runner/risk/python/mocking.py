@@ -31,7 +31,7 @@ GIVES_BACK = words(
 PLAIN = words("__init__ __name__ __file__ __doc__ __main__ __all__ __version__ __enter__")
 PASSES_ON = words(
     "add_passthru passthru_prefixes passthrough pass_through real_http allow_net_connect enable_passthrough "
-    "passthru add_passthrough core mock_config"
+    "passthru add_passthrough core mock_config __wrapped__ unwrap"
 )
 """Names by which a library that replaces requests makes some of them after all."""
 ANY = "*"
@@ -45,8 +45,8 @@ def mocked_by(walker: Python, node: ast.expr, value: Value) -> tuple[str, ...]:
 
     Of `patch("module.function")` that is the function, unless what takes its place may be given.
     """
-    if known := MOCKERS.get(value.name.removesuffix("()")):
-        return () if (PASSES_ON | {SETS}) & given_back(walker) else known
+    if known := MOCKERS.get(mocker := value.name.removesuffix("()")):
+        return () if (PASSES_ON | {SETS, mocker.rpartition(".")[2]}) & given_back(walker) else known
     match node:
         case ast.Call(args=[ast.Constant(value=str(target))], keywords=named) if (
             value.name == "unittest.mock.patch()"
@@ -75,7 +75,7 @@ def _names(node: ast.AST) -> tuple[str, ...]:
             return (SETS,)
         case ast.Attribute(ctx=ast.Store() | ast.Del(), value=owner, attr=name):
             if name == "patch" or (isinstance(owner, ast.Name) and owner.id != "self"):
-                return (ANY,)
+                return (ANY, name)
             return (name, *_named(name))
         case ast.Attribute(value=ast.Name(id="self")):
             return ()
@@ -99,7 +99,6 @@ def _names(node: ast.AST) -> tuple[str, ...]:
 
 
 def _named(name: str) -> tuple[str, ...]:
-    if name in PASSES_ON:
-        return (name,)
+    passes = (name,) if name in PASSES_ON else ()
     inner = name.startswith("_") and name.isidentifier() and name.strip("_") and name not in PLAIN
-    return (ANY,) if inner or name in GIVES_BACK else ()
+    return (*passes, ANY) if inner or name in GIVES_BACK else passes

@@ -43,7 +43,7 @@ def _constants(walker: Python) -> Iterator[tuple[str, bool]]:
     for one in (inner for part in walker.body for inner in ast.walk(part)):
         if SETS_NAMES & set(_named(one)) or (isinstance(one, ast.alias) and one.name == "*"):
             return
-        for name in _set(one):
+        for name in names_set(one):
             counts[name] = counts.get(name, 0) + 1
     for part in walker.body:
         match part:
@@ -61,7 +61,7 @@ def _named(node: ast.AST) -> Iterator[str]:
             yield from name.split(".")
 
 
-def _set(node: ast.AST) -> Iterator[str]:
+def names_set(node: ast.AST) -> Iterator[str]:
     """Yield the names that a part of a program gives a value, or that are its parameters."""
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):

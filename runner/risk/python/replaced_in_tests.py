@@ -8,12 +8,14 @@ called. Each only while it lasts, and only where nothing in the program may end 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN
 from runner.risk.python.mocking import ANY, given_back, mocked_by
+from runner.risk.python.not_reached import names_set
 from runner.risk.trace.machine import FAKE_FILES, FAKE_ROWS, MOCKED
 
 if TYPE_CHECKING:
@@ -189,8 +191,24 @@ def asked_for(walker: Python, node: ast.FunctionDef | ast.AsyncFunctionDef) -> t
     """Return what the fixtures replace that a test asks for, which nothing but pytest calls."""
     if not walker.keeping or not node.name.startswith("test") or node.name in _names_of(walker):
         return ()
-    names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-    return tuple(replaced for name in names for replaced in walker.keeping.get(name, ()))
+    names = {one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    return tuple(replaced for name in sorted(names & _set_once(walker)) for replaced in walker.keeping.get(name, ()))
+
+
+def _set_once(walker: Python) -> frozenset[str]:
+    """Return the names that a program defines once, parameters aside: of two fixtures of one name the last counts."""
+    if walker.set_once is None:
+        counts: Counter[str] = Counter()
+        for one in (inner for part in walker.body for inner in ast.walk(part)):
+            match one:
+                case ast.arg():
+                    pass
+                case ast.keyword(arg="name", value=ast.Constant(value=str(name))):
+                    counts[name] += 1
+                case _:
+                    counts.update(names_set(one))
+        walker.set_once = frozenset(name for name, count in counts.items() if count == 1)
+    return walker.set_once
 
 
 def rows_put_back(walker: Python, node: ast.FunctionDef | ast.AsyncFunctionDef, decorator: ast.expr) -> tuple[str, ...]:

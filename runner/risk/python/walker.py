@@ -59,6 +59,8 @@ class Python:
         """Names that hold the same truth value all the time, once a condition has asked for them."""
         self.keeping: dict[str, tuple[str, ...]] = {}
         """What is replaced while a test runs that asks for one of them."""
+        self.set_once: frozenset[str] | None = None
+        """Names that the program defines once; None while nobody has asked."""
         self.endless = 0
         """Loops without end around what is looked at."""
         self.body: Sequence[ast.stmt] = ()
