@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app import phrases
 from app.host_access.dialog import AllowDialog
-from app.host_access.hosts import ASKING, INSIDE, HostWord
+from app.host_access.hosts import ASKING, INSIDE, UNSAID, HostWord
 from app.link.page_tasks import PageTasks
 from app.network import words as network_words
 from app.work import words
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from runner.model.work import WorkSession
 
 LEAVES = tr("Whatever the program has read may leave by this host. It is recorded as your decision.")
-UNSAID = HostWord("", "muted", open=True)
 _MOST = 2000
 
 

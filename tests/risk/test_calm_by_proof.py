@@ -162,3 +162,10 @@ def test_a_service_on_this_machine_is_milder() -> None:
     assert attention(P, f"{here}a.delete_bucket(Bucket='b')\n") is Level.MEDIUM
     assert attention(P, f"{elsewhere}a.delete_bucket(Bucket='b')\n") is Level.HIGH
     assert attention(P, f"{here}boto3.client('s3').delete_bucket(Bucket='b')\n") is Level.HIGH
+
+
+def test_a_long_list_of_tests_is_not_too_large() -> None:
+    """What is asked about the whole program is found out once, and not for each of its tests."""
+    many = "".join(f"def test_{number}(s3):\n    s3.delete_bucket(Bucket='b')\n" for number in range(1_500))
+    said = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, P, f"{FIXTURE}{many}"))
+    assert "too large" not in said.verdict.sentence and said.attention is None

@@ -7,9 +7,11 @@ end, and uses the object and the function in no other way than to call it.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
+from runner.risk.model.held import until_forgotten
 from runner.risk.model.value import UNKNOWN, Value, text
 
 if TYPE_CHECKING:
@@ -73,9 +75,9 @@ def _only_called(machine: Machine, name: str) -> bool:
     code = machine.walker.written  # type: ignore[attr-defined]
     if not name or not code or len(code) > LONGEST:
         return False
-    code = AT_END.sub("", code)
-    found = [match for match in REPLACES.finditer(code) if match["name"] == name]
-    if GIVES_BACK.search(code) is not None or len(found) != 1:
+    code, replacing = _replacing(code)
+    found = [match for match in replacing if match["name"] == name]
+    if len(found) != 1:
         return False
     owner = re.escape(found[0]["object"])
     first = re.escape(found[0]["object"].partition(".")[0])
@@ -86,6 +88,18 @@ def _only_called(machine: Machine, name: str) -> bool:
     )
     return re.search(rf"\b(?:{name}|{first})\b", re.sub(r"(['\"])[^'\"\n]{0,200}\1", "", rest)) is None
 
+
+@lru_cache(maxsize=1)
+def _replacing(code: str) -> tuple[str, tuple[re.Match[str], ...]]:
+    """Return code without what runs at its end, and where it replaces a function; nowhere where it may give one back.
+
+    Asked for each function that one program replaces.
+    """
+    code = AT_END.sub("", code)
+    return code, () if GIVES_BACK.search(code) is not None else tuple(REPLACES.finditer(code))
+
+
+until_forgotten(_replacing.cache_clear)
 
 MOCKING: dict[str, Special] = {
     "sinon.stub": stubbed,

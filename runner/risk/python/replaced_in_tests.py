@@ -68,6 +68,8 @@ def _begins(method: ast.FunctionDef) -> bool:
 
 def _names_of(walker: Python) -> frozenset[str]:
     """Return the names that a program uses: variables that it reads, attributes but for those it calls on `self`."""
+    if walker.names_used is not None:
+        return walker.names_used
     found: set[str] = set()
     for part in walker.body:
         for one in ast.walk(part):
@@ -80,7 +82,8 @@ def _names_of(walker: Python) -> frozenset[str]:
                     found.add(name.rpartition(".")[2])
                 case ast.Constant(value=str(name)) if name.isidentifier():
                     found.add(name)
-    return frozenset(found)
+    walker.names_used = frozenset(found)
+    return walker.names_used
 
 
 def patcher(walker: Python, node: ast.expr, value: Value) -> tuple[str, ...]:

@@ -61,6 +61,8 @@ class Python:
         """What is replaced while a test runs that asks for one of them."""
         self.set_once: frozenset[str] | None = None
         """Names that the program defines once; None while nobody has asked."""
+        self.names_used: frozenset[str] | None = None
+        """Names that the program uses; None while nobody has asked."""
         self.endless = 0
         """Loops without end around what is looked at."""
         self.body: Sequence[ast.stmt] = ()

@@ -27,17 +27,24 @@ GOES_AROUND = expression(
 
 
 def surely_replaces(node: Node) -> bool:
-    """Return whether the definition of a function at `node` is in force from there on, and only says its arguments."""
+    """Return whether the definition of a function at `node` is in force from there on, and only says its arguments.
+
+    That is so where the script `keeps_functions`.
+    """
     root, body, behind = node.parent, node.child_by_field_name("body"), node.next_sibling
     if source(node).startswith("function") or (behind is not None and behind.type == "&"):
         return False  # not every shell knows the word; in a subshell it is gone at once
     if root is None or root.type != "program" or body is None or body.type != "compound_statement":
         return False
+    return all(source(name) in ONLY_SAY for name in _commands(body)) and not _has_inner(body)
+
+
+def keeps_functions(root: Node) -> bool:
+    """Return whether nothing in a whole script goes around its functions; each name of a command is written out."""
     # `\n` in what a function prints is no way to a program.
     if GOES_AROUND.search(source(root).replace("\\n", "").replace("\\t", "")) is not None:
         return False
-    written = all(one.named_children and one.named_children[0].type == "word" for one in _commands(root))
-    return written and all(source(name) in ONLY_SAY for name in _commands(body)) and not _has_inner(body)
+    return all(one.named_children and one.named_children[0].type == "word" for one in _commands(root))
 
 
 def _commands(body: Node) -> list[Node]:

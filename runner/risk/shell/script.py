@@ -16,7 +16,7 @@ from runner.risk.shell.command import ELSEWHERE, ShellContext, ShellState
 from runner.risk.shell.expansion import brace_words
 from runner.risk.shell.noted import MANY, MANY_TURNS, depends_on, note_flood, note_output
 from runner.risk.shell.redirects import LEAVES, PROBE, SILENT, behind, read_redirects, redirects_of, write_redirect
-from runner.risk.shell.replaced import surely_replaces
+from runner.risk.shell.replaced import keeps_functions, surely_replaces
 from runner.risk.shell.simple import SimpleCommands, hides_name
 from runner.risk.shell.subscripts import worked_out
 from runner.risk.shell.syntax import is_broken, is_cut_off, parse, place, source, stops_at
@@ -55,6 +55,8 @@ class Shell:
         """Whether a statement in such a part was not read at all."""
         self.stops_at: Place | None = None
         """Where Bash stops though all could be parsed."""
+        self._keeps_functions: bool | None = None
+        """Whether nothing in the script goes around its functions; None while nobody has asked."""
         self.words = ShellWords(self.shell, self.block)
         self.assignments = Assignments(self.words)
         self.simple = SimpleCommands(self.shell, self.statement)
@@ -272,13 +274,21 @@ class Shell:
                 bodies.append(body)
             else:
                 self.shell.trail.cut_off(f"Looks at no more than {MOST_BODIES} functions of one name.")
-            if len(bodies) == 1 and surely_replaces(node):
+            if len(bodies) == 1 and self._replaces(node):
                 self.shell.replaced.add(known)
             else:
                 self.shell.replaced.discard(known)
             if f"{known}|{known}" in source(body).replace(" ", "") or re.fullmatch(r"\W*", known):
                 self.shell.trail.add("fork-bomb", known, {"line": text(excerpt(source(node), 200))}, place(node))
         return UNKNOWN
+
+    def _replaces(self, node: Node) -> bool:
+        """Return whether the function defined at `node` surely takes the place of a program."""
+        if node.parent is None or not surely_replaces(node):
+            return False
+        if self._keeps_functions is None:
+            self._keeps_functions = keeps_functions(node.parent)
+        return self._keeps_functions
 
     # Redirections and commands.
 
