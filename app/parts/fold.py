@@ -81,12 +81,22 @@ class FoldingLine(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), self._row.sizeHint().height())
 
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit()  # the words of a part are others
+        return super().event(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
         least = max(self._first.minimumWidth(), self._first.minimumSizeHint().width())
         folded = self.width() < least + self._row.spacing() + self._second.sizeHint().width()
         self._row.fold(folded)
-        self._row.setAlignment(self._second, Qt.AlignmentFlag.AlignRight if folded else Qt.AlignmentFlag(0))
+        at_end = Qt.AlignmentFlag.AlignRight if folded else Qt.AlignmentFlag(0)
+        if self._row.itemAt(1).alignment() != at_end:
+            self._row.setAlignment(self._second, at_end)
 
 
 class Pages(QStackedWidget):

@@ -35,6 +35,7 @@ from app.parts.fold import Room, in_sight, reveal, reveal_end
 from app.parts.text.code import CodeView
 from app.start.console import _scale
 from runner.model.assessment import Level
+from runner.model.events import ModeChanged
 from runner.model.verdict import RiskVerdict
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
@@ -512,6 +513,16 @@ def test_large_text_keeps_what_decides_in_sight(large: Stage) -> None:
     large.qtbot.waitUntil(page.foot.approve.isEnabled)
     QTest.keyClick(code, Qt.Key.Key_A)
     assert approved(large) == [card.id]
+
+
+def test_large_text_leaves_the_mode_and_its_clock_whole(large: Stage) -> None:
+    """An agent of a long name is trusted: its name gives way, and not the mode and how long."""
+    large.scene.hear((ModeChanged("trust", "a" * 40, since_boot() + 899),))
+    toolbar = large.window.toolbar
+    large.qtbot.waitUntil(lambda: toolbar.mode.width() >= toolbar.mode.sizeHint().width())
+    assert toolbar.mode.text().startswith("Trust: a") and toolbar.mode.text()[-5:] in ("14:59", "14:58", "14:57")
+    assert "a" * 40 in toolbar.mode.toolTip()
+    assert toolbar.stop.width() >= toolbar.stop.sizeHint().width()
 
 
 def asked(stage: Stage, code: str) -> str:
