@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.model.held import until_forgotten
 from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.trace.machine import OFFLINE_LIBRARY
 
 if TYPE_CHECKING:
     from runner.risk.javascript.methods import Args
+    from runner.risk.javascript.walker import JavaScript
     from runner.risk.model.acts import Place
     from runner.risk.trace.machine import Machine, Special
 
@@ -63,6 +65,33 @@ def given_instead(machine: Machine, called: Value, args: Args, named: Named, pla
     return None
 
 
+def offline(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """nock.disableNetConnect(): from here on requests by HTTP are answered by the test, or fail."""
+    walker: JavaScript = machine.walker  # type: ignore[assignment]
+    alone = not machine.following and not machine.branches
+    if alone and _is_statement(walker, place) and REACHES_OUT.search(walker.written) is None:
+        machine.mocked += (OFFLINE_LIBRARY,)
+    return None
+
+
+def _is_statement(walker: JavaScript, place: Place) -> bool:
+    """Return whether a call is a statement of the program itself, before which nothing ends it or throws."""
+    for one in walker.root.named_children if walker.root is not None else ():
+        if one.start_point[0] + 1 == place[0] and one.start_point[1] == place[1]:
+            return one.type == "expression_statement" and one.named_children[0].type == "call_expression"
+        if one.type in ("throw_statement", "return_statement", "labeled_statement"):
+            return False
+    return False
+
+
+REACHES_OUT = expression(
+    r"\b(?:enableNetConnect|allowUnmocked|passthrough|restore\w*|back|recorder|eval|Function|import\s*\(|createRequire|"
+    r"Reflect|Proxy|defineProperty|prototype|globalThis|undici|worker_threads|cluster|vm|loadFile|exit|abort)\b"
+    r"|nock\s*\[|import\s*\("
+)
+"""Ways back to the network, and ways to reach it that a stand-in for HTTP does not see."""
+
+
 def _target(args: Args) -> str:
     """Return the function that is replaced, by the name of its object; '' where that is not known."""
     if len(args) != 2 or not args[0].name or args[0].others or not args[1].exact:
@@ -102,6 +131,7 @@ def _replacing(code: str) -> tuple[str, tuple[re.Match[str], ...]]:
 until_forgotten(_replacing.cache_clear)
 
 MOCKING: dict[str, Special] = {
+    "nock.disableNetConnect": offline,
     "sinon.stub": stubbed,
     **dict.fromkeys((f"{of}.spyOn" for of in ("jest", "vi", "vitest.vi", "@jest/globals.jest")), spied),
     **{
