@@ -43,6 +43,11 @@ NOCK = "const nock = require('nock');\nconst axios = require('axios');\nnock.dis
 @pytest.mark.parametrize(
     ("code", "said"),
     [
+        (
+            "const nock = require('nock');\n(async () => {\n  nock.disableNetConnect();\n"
+            "  await fetch('https://api.a.example/users/7', { method: 'DELETE' });\n})();",
+            "answered by nock",
+        ),
         (f"{NOCK}await axios.delete('https://api.a.example/users/7');", "answered by nock"),
         (
             "const sg = require('@sendgrid/mail');\nfor (const to of require('./list.json'))\n"
@@ -115,6 +120,15 @@ def test_what_is_proved_to_change_nothing_is_not_raised(code: str, said: str) ->
         (
             "const p = await (await require('playwright').chromium.launch()).newPage();\nawait p.goto('https://a.example/b');",
             "in a browser",
+        ),
+        (
+            "require('fs').writeFileSync('out/a.sql', 'DELETE FROM users;');",
+            "Deletes every row of users (if run) and writes out/a.sql",
+        ),
+        (
+            "import { test, mock } from 'node:test';\nconst save = (db) => db.put(1);\n"
+            "test('puts one', (t) => { const put = t.mock.fn(); save({ put }); });",
+            "with mock functions",
         ),
         ("const d = require('dockerode')();\nawait d.pruneNetworks();", "Deletes unused networks"),
     ],

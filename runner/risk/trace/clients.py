@@ -34,9 +34,10 @@ THROUGH = expression(
     r"(?i)(?:^|[.])(?:\w{0,40}(?:client|api|admin|session|service|sdk)|connect\w{0,20}|log_?in|sign_?in|authenticate)\(\)"
 )
 """Parts of names that what is asked of a service goes through."""
-DEEDS = DELETING | words("del unlink trash expunge clear empty flush unpublish")
+DEEDS = DELETING | words("del unlink trash expunge clear empty flush unpublish deletion removal")
 NEEDS_MORE = words("clear empty flush unlink del drop")
 """Of these the verb alone says nothing: what it is done to has to follow, or be given."""
+RESETS = {("hard", "reset"), ("factory", "reset")}
 NO_DEED = words("on is can did should will would before after has get list find fetch check count undo un not to")
 """What names begin with of methods that only speak of a deed."""
 INSIDE = words(
@@ -45,7 +46,7 @@ INSIDE = words(
     "observer plugin queries style"
 )
 """What is in the program itself, or on a page."""
-CHANGES = words(
+CHANGES = words("make promote elevate demote seek rewind") | words(
     "add apply approve archive assign attach ban block cancel change close confirm copy create deploy deactivate "
     "detach disable edit enable forward grant import insert invite kick leave forget lock merge modify mark move "
     "patch pause promote publish put reassign reboot register reject release rename replace reset resolve restart "
@@ -54,7 +55,7 @@ CHANGES = words(
 )
 """Verbs by which something that a service keeps is changed."""
 OF_CLIENT = expression(
-    r"(?i)(?:set|add|create|register|update|write|put|apply)\w{0,40}(?:client|key|token|endpoint|project|headers?|options?|timeout|url|auth|"
+    r"(?i)(?:set|make|add|create|register|update|write|put|apply)\w{0,40}(?:client|key|token|endpoint|project|headers?|options?|timeout|url|auth|"
     r"instance|pool|transport|app|listener|handler|plugin|middleware|logger|agent|adapter|session|context|connection|config|"
     r"hash|hmac|sign|verify|interface|stream|server|router|schema|table|page|browser|element|encoding|locale|level|channel|consumer|producer|"
     r"subscription|cursor|batch|transaction|query|command|iterator|worker|cluster|reader|writer)s?"
@@ -74,9 +75,34 @@ OF_TESTS = expression(r"(?i)mock|memory|^nock$|^msw|sinon|fake|stub|test|jest|^a
 """Libraries that stand for a service in tests."""
 
 
+def asks_to_send(name: str, args: Sequence[Value]) -> Value | None:
+    """Return whether what is sent by a method goes to everybody on a list; None where it is no message to people."""
+    last = name.removesuffix("()").rpartition(".")[2]
+    root = name.lstrip("~").partition(".")[0].partition("(")[0]
+    if root in NO_PEOPLE or name[:1] == "~":
+        return None
+    topic = any("topic" in (one.fields or {}) for one in args)
+    if TO_MANY.search(name) is not None or (topic and MESSAGES.search(name) is not None):
+        return text("yes")
+    return UNKNOWN if last in TO_PEOPLE else None
+
+
+NO_PEOPLE = words(
+    "chrome browser process worker_threads ws WebSocket self window parent port fetch axios got request kafkajs"
+)
+TO_PEOPLE = words("sendMessage sendMail sendEmail sendSms sendSMS sendNotification")
+
+
 def is_by_keys(name: str, args: Sequence[Value]) -> bool:
     """Return whether `destroy` gets keys of what a service keeps, as rows of tables get conditions."""
     return name.endswith(".destroy") and bool(args) and args[0].fields is None and args[0].function is None
+
+
+CLOUDS = ("@aws-sdk/", "aws-sdk", "@google-cloud/", "@azure/", "@kubernetes/")
+SENDS = words("send broadcast publish notify dispatch deliver blast")
+MESSAGES = expression(r"(?i)mails?|messag(?:e|ing)|sms|push|notif|campaign|broadcast|newsletter")
+TO_MANY = expression(r"(?i)campaign|broadcast|newsletter|bulk|batch|multicast|to_?(?:all|topic|everyone)")
+"""What is in the names of methods that send messages, and of those that send them to everybody on a list."""
 
 
 def makes_client(act: str, name: str) -> bool:
@@ -92,21 +118,29 @@ def note_client(trail: Trail, name: str, args: Sequence[Value], library: str, *,
         trail.clients.add(library)
 
 
-def note_by_client(trail: Trail, called: Value, args: Sequence[Value], library: str, place: Place) -> None:
-    """Note what a call of a library asks a service for."""
+def note_by_client(
+    trail: Trail, called: Value, args: Sequence[Value], library: str, place: Place, *, awaited: bool
+) -> None:
+    """Note what a call of a library asks a service for; `awaited` says that the program waits for its end."""
     last = called.name.removesuffix("()").rpartition(".")[2]
     plain = [part.lower() for part in PART.findall(last)]
     command = last.endswith("Command")
-    if library not in trail.clients or not plain or (last[:1].isupper() and not command):
+    deed = INSIDE.isdisjoint(plain) and _is_deed(plain, args, awaited=awaited)
+    stored = deed and awaited and not library.startswith((".", "@/")) and OF_TESTS.search(library) is None
+    if not (library in trail.clients or stored) or not plain or (last[:1].isupper() and not command):
         return
-    if len(plain) == 1 and plain[0] not in DELETING and all(one.function is not None for one in args):
+    if len(plain) == 1 and not deed and all(one.function is not None for one in args):
         return  # `close()` of what it has itself
     path = args[0].text if args and args[0].text.startswith("/") else ""
     if path and last in SERVED and any(one.function is not None for one in args):
         return  # a path that is served
     fields = {"what": next((one for one in args if one.texts), args[0] if args else UNKNOWN)}
-    if _is_deed(plain, args) and INSIDE.isdisjoint(plain):
+    if deed:
         trail.add("destroy", called.name, {**fields, "on": called.owner or UNKNOWN}, place, called.labels)
+    elif plain[0] in SENDS and MESSAGES.search(called.name) is not None:
+        many = text("yes") if TO_MANY.search(called.name) is not None else UNKNOWN
+        fields = {"how": text("message"), "data": Value(items=list(args)), "url": called.owner or UNKNOWN, "many": many}
+        trail.add("send", called.name, fields, place, called.labels)
     elif last.lower() in ASKS and (asked := _asked(args)):
         trail.add("destroy", called.name, {**fields, "asked": text(asked)}, place, called.labels)
     elif (request := REQUEST.match(args[0].text if args else "")) is not None or (path and last in REQUESTS):
@@ -116,7 +150,8 @@ def note_by_client(trail: Trail, called: Value, args: Sequence[Value], library: 
     elif (plain[0] in CHANGES or (command and plain[0] not in LOOKS)) and OF_CLIENT.fullmatch(
         last.removesuffix("Command")
     ) is None:
-        values = {"at": text("service"), "with": Value(items=list(args))}
+        where = text("the cloud" if library.startswith(CLOUDS) else "service")
+        values = {"at": where, "with": Value(items=list(args))}
         note_settings(trail.add("configure", called.name, values, place, called.labels), args, {})
     elif plain[0] not in READS and (opened := next(opens(args, {}), "")):
         values = {"at": text("service"), "with": Value(items=list(args)), "opens": text(opened)}
@@ -185,10 +220,12 @@ def _is_address(value: Value, depth: int = 0) -> bool:
     return False
 
 
-def _is_deed(plain: Sequence[str], args: Sequence[Value]) -> bool:
+def _is_deed(plain: Sequence[str], args: Sequence[Value], *, awaited: bool) -> bool:
     """Return whether a verb in the name of a method says that something is deleted: `messageDelete`, `removeAll`."""
-    if plain[0] in NO_DEED:
+    if not plain or plain[0] in NO_DEED:
         return False
+    if tuple(plain[-2:]) in RESETS or (awaited and tuple(plain) == ("clear",)):
+        return True
     at = next((at for at, part in enumerate(plain) if part in DEEDS), -1)
     if at < 0 or (at > 0 and plain[at] in NEEDS_MORE):
         return False

@@ -40,7 +40,7 @@ from runner.risk.model.value import (
     text,
 )
 from runner.risk.rules.vocabulary import picked
-from runner.risk.trace.clients import files_by_name, is_by_keys, makes_client, note_by_client, note_client
+from runner.risk.trace.clients import asks_to_send, files_by_name, is_by_keys, makes_client, note_by_client, note_client
 from runner.risk.trace.everything import CHOOSING, choice, given
 from runner.risk.trace.giving_back import answered, kept
 from runner.risk.trace.members import note_handed, note_member
@@ -204,6 +204,8 @@ class Machine:
         """Modules of which all names are imported."""
         self.expected = ""
         """The name that is being declared, while the call is made that gives its value."""
+        self.awaits = False
+        """Whether the program waits for what the call gives that is being made: what is in memory needs no waiting."""
         self.raised: list[Value] = []
         """What the program has thrown so far."""
         self.variables = nested.variables
@@ -325,7 +327,7 @@ class Machine:
                 and len(self.trail.acts) == before
                 and not any(map(_only_names, self.vocabulary.of(name)))
             ):
-                note_by_client(self.trail, called, args, library, place)
+                note_by_client(self.trail, called, args, library, place, awaited=self.awaits)
                 for act in files_by_name(self.trail, called, args, library, place):
                     self.nested.done(act)
 
@@ -763,6 +765,9 @@ def note_given(
         fields["given"] = Value(fields=dict(named))
     elif act == "configure":
         fields["with"] = Value(items=list(args), fields=dict(named))
+    elif act == "send" and (many := asks_to_send(name, args)) is not None:
+        fields["how"] = text("message")
+        fields["many"] = many
     elif act == "send" and only_asks(name, args):
         fields["asks"] = text("yes")
 

@@ -22,7 +22,8 @@ LOCAL = expression(r"(?i)localhost|127\.|0\.0\.0\.0|\[::1\]|10\.|192\.168\.|host
 BELOW_GIVEN = expression(rf"(?:https?://)?{HOLE}(?P<path>/[^?#\s]{{1,400}})")
 """An address below one that only the environment knows."""
 MUTATION = expression(
-    r"(?s)\bmutation\b[^{]{0,400}\{\s{0,40}(?:\w{1,60}\s{0,9}:\s{0,9})?(?P<name>(?:delete|remove|destroy|purge|archive|wipe)[A-Z_]\w{0,60})"
+    r"(?s)\bmutation\b[^{]{0,400}\{\s{0,40}(?:\w{1,60}\s{0,9}:\s{0,9})?(?P<name>(?:delete|remove|destroy|purge|archive|wipe)[A-Z_]\w{0,60}"
+    r"|[a-z]\w{0,40}(?:Delete|Remove|Destroy|Purge|Archive|Wipe)(?:[A-Z_]\w{0,40})?)\b"
 )
 """A mutation of GraphQL whose name says that it deletes something."""
 DELETING = words("delete destroy purge wipe truncate erase drop remove obliterate")
@@ -122,6 +123,11 @@ EXPIRES = words(
     "messageretentionperiod"
 )
 """Settings, in small letters, by which a service deletes by itself what it keeps once it is old."""
+LATER = expression(r"(?i)delete|purge|expire")
+AGE = expression(r"(?i)(?:min_?)?age|after|older_?than")
+"""What a phase of a lifecycle is called in which something is deleted, and how old that is then."""
+FORWARDING = expression(r"(?i)(?:redirect|forward)(?:ing)?_?(?:to|address|as_?attachment_?to)|auto_?forward\w{0,20}")
+"""Settings by which what comes for somebody goes to somebody else."""
 OF_AGE = words("days date noncurrentdays")
 GUARDS = expression(
     r"(?i)(?:stop|disable|suspend)_?(?:logging|alarm_?actions|guard\w{0,10}|security_?hub|key_?rotation|mfa\w{0,10})"
@@ -145,6 +151,8 @@ OPENS_BY = expression(
 TO_ALL = expression(
     r"(?i)container|blob|public(?:-?read(?:-?write)?)?|anyone|everyone|all_?users|admin(?:istrator)?s?|owner|superuser|root|full_?access"
 )
+RAISES = expression(r"(?:make|promote|grant|elevate|add)\w{0,20}(?:[Aa]dmin(?:istrator)?|[Oo]wner|[Ss]uper_?[Uu]ser)")
+"""Methods by which somebody gets every right."""
 FORWARDS = expression(r"(?i)(?:auto_?)?forward(?:ing)?|redirect|delegates?")
 OPEN_RULES = expression(r"(?i)allow\s{1,9}(?:read|write|read,\s{0,9}write)[^;]{0,40}:\s{0,9}if\s{1,9}true")
 """Rules of Firebase by which everybody may read or write."""
@@ -169,6 +177,9 @@ def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str
     """Note what an act that sends something elsewhere, or changes something there, deletes, ends or opens."""
     urls = [*act.get("url").texts, *(known for one in args[:2] for known in one.texts)]
     address = _address(act, urls)
+    if act.kind == "send" and (forwarded := _forwarded(args, named)):
+        fields = {"at": text("service"), "opens": text(forwarded), "with": Value(items=list(args))}
+        trail.add("configure", act.name, fields, place, act.labels)
     if act.kind == "configure":
         note_settings(act, args, named)
     elif address is not None:
@@ -414,6 +425,8 @@ def _opened_by_name(last: str, values: Sequence[Value]) -> str:
     given = [
         known for one in values for known in (*one.texts, *(text for part in one.items or () for text in part.texts))
     ]
+    if RAISES.fullmatch(last):
+        return f"role: {last}"
     if OPENS_BY.search(last) and (whom := next(filter(TO_ALL.fullmatch, given), "")):
         return f"{last}: {whom}"
     whole = [*given, *texts_of(Value(items=list(values)), 6)] if len(values) < 9 else given
@@ -421,10 +434,21 @@ def _opened_by_name(last: str, values: Sequence[Value]) -> str:
         return rule[0]
     if any(map(ALLOWS_ALL.match, whole)):
         return "Action: *"
+    if forwarded := _forwarded(values, {}):
+        return forwarded
     if FORWARDS.search(last) and (
         to := next((one for one in texts_of(Value(items=list(values)), 6) if "@" in one), "")
     ):
         return f"{last}: {to}"
+    return ""
+
+
+def _forwarded(values: Sequence[Value], named: Mapping[str, Value]) -> str:
+    """Return the setting by which messages go on to an address: `redirectTo: a@b.example`; '' for none."""
+    for fields in _levels(values, named):
+        for key, value in fields.items():
+            if FORWARDING.fullmatch(key) and (to := next((one for one in texts_of(value, 4) if "@" in one), "")):
+                return f"{key}: {to}"
     return ""
 
 
@@ -458,6 +482,11 @@ def _expiring(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[s
     """Yield settings by which a service deletes by itself what is old: `Expiration: 90 days`."""
     for fields in _levels(values, named):
         for key, value in fields.items():
+            ages = [one for name, one in (value.fields or {}).items() if AGE.fullmatch(name) and _said(one)]
+            if ages and LATER.fullmatch(key):
+                yield f"{key} after {_said(ages[0])[0]}"
+            if key == "name" and value.text.lower() in EXPIRES and "value" in fields:
+                yield f"{value.text}: {next(iter(_said(fields['value'])), '')}"
             if key.lower() not in EXPIRES:
                 continue
             ages = [one for name, one in (value.fields or {}).items() if name.lower() in OF_AGE]

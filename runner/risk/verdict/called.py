@@ -38,7 +38,7 @@ VAGUE = words(
 TESTING = words("test it describe suite context specify beforeEach afterEach before after beforeAll afterAll t")
 FRAMEWORKS = words("test vitest @jest/globals mocha ava tap bun:test uvu jest tape qunit")
 ASSERTS = words("assert assert/strict chai expect should node:assert @hapi/code power-assert")
-SAID = FRAMEWORKS | ASSERTS
+SAID = FRAMEWORKS | ASSERTS | {"nock"}
 """Libraries that a clause about tests says."""
 PART = expression(r"[A-Za-z_$][\w$]{0,40}")
 
@@ -59,7 +59,7 @@ def calls_in_words(library: str, trail: Trail) -> str:
             met.update(new)
             given = [one if one.isdigit() else quoted(one, LONGEST_CONSTANT) for one in new]
             found[f"{words} ({', '.join(given)})" if given else words] = None
-    names = [*found]
+    names = sorted(found, key=lambda one: PARTS.split(one.split(" ")[0].rpartition(".")[2])[0].lower() not in CHANGES)
     if len(names) > MOST_CALLS:
         return f"{', '.join(names[:MOST_CALLS])} and others"
     return listed(names)
@@ -141,7 +141,15 @@ def tests_in_words(language: Language | None, trail: Trail) -> str:
     names = [quoted(one) for one in titles]
     more = " and others" if len(names) > MOST_TITLES else ""
     said = f" ({', '.join(names[:MOST_TITLES])}{more})" if names else ""
-    return f"runs tests{f' of {tested}' if tested else ''}{said}"
+    return f"runs tests{f' of {tested}' if tested else ''}{said}{_doubles(trail)}"
+
+
+def _doubles(trail: Trail) -> str:
+    """Say with what a test replaces something, by names that only tests have."""
+    return " with mock functions" if any(map(DOUBLES.search, trail.given)) else ""
+
+
+DOUBLES = expression(r"(?:^|[.~])(?:(?:jest|vi|mock)\.(?:fn|method|spyOn|mock)|sinon\.(?:stub|fake|mock|spy))$")
 
 
 def printed_in_words(language: Language | None, trail: Trail) -> str:

@@ -78,6 +78,10 @@ def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
         describe = _of_mocked if MOCKED in act.labels else BY_KIND.get(act.kind)
         if describe is not None and (found := describe(act, targets)) is not None:
             named = found[1]
+            if act.language == WRITTEN:
+                if found[0] is Verb.STARTS and act.name == "psql":
+                    continue  # a file of SQL, of which the statements are said
+                named = named._replace(words=f"{named.words}{IF_RUN}", whole="")
             if act.labels:
                 if NOT_REACHED in act.labels:
                     named = named._replace(words=f"{named.words}{STAYS_AWAY}", place="", whole="")
@@ -87,6 +91,8 @@ def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
             yield Doing(found[0], named, act)
 
 
+WRITTEN, IF_RUN = "written", " (if run)"
+"""The language of acts of a script that is written down and not started, and what is said of them."""
 STAYS_AWAY = " (in a branch that is not taken as it stands)"
 BY_TEST = " (answered by nock)"
 MOCKED = "mocked"
