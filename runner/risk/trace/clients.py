@@ -99,6 +99,8 @@ def is_by_keys(name: str, args: Sequence[Value]) -> bool:
 
 
 CLOUDS = ("@aws-sdk/", "aws-sdk", "@google-cloud/", "@azure/", "@kubernetes/")
+UNLOCKING = expression(r"(?i)(?:\w{1,20}\.)?(?:unlock\w*|(?:alarm_)?disarm\w*|open_(?:door|gate|cover|garage))")
+"""Texts that ask a house to open a lock, or to switch off an alarm."""
 SENDS = words("send broadcast publish notify dispatch deliver blast")
 MESSAGES = expression(r"(?i)mails?|messag(?:e|ing)|sms|push|notif|campaign|broadcast|newsletter")
 TO_MANY = expression(r"(?i)campaign|broadcast|newsletter|bulk|batch|multicast|to_?(?:all|topic|everyone)")
@@ -141,6 +143,9 @@ def note_by_client(
         many = text("yes") if TO_MANY.search(called.name) is not None else UNKNOWN
         fields = {"how": text("message"), "data": Value(items=list(args)), "url": called.owner or UNKNOWN, "many": many}
         trail.add("send", called.name, fields, place, called.labels)
+    elif last.lower() in ASKS and any(map(UNLOCKING.fullmatch, (one.text for one in args))):
+        what = next(one.text for one in args if UNLOCKING.fullmatch(one.text))
+        trail.add("configure", called.name, {"at": text("service"), "unguards": text(what)}, place, called.labels)
     elif last.lower() in ASKS and (asked := _asked(args)):
         trail.add("destroy", called.name, {**fields, "asked": text(asked)}, place, called.labels)
     elif (request := REQUEST.match(args[0].text if args else "")) is not None or (path and last in REQUESTS):
@@ -187,8 +192,14 @@ def files_by_name(trail: Trail, called: Value, args: Sequence[Value], library: s
         return
     if not found and not all(map(OF_FILE.fullmatch, path.texts)):
         return
-    edits = {"edit": text("yes")} if found and not reads else {}
+    again = not reads and path.exact is not None and _is_read(trail, path.exact)
+    edits = {"edit": text("yes")} if (found and not reads) or again else {}
     yield trail.add("read" if reads else "write", called.name, {"path": path, **edits}, place, called.labels)
+
+
+def _is_read(trail: Trail, path: str) -> bool:
+    """Return whether the program has read a file before."""
+    return any(act.kind == "read" and act.get("path").exact == path for act in trail.acts)
 
 
 LOOKS = words(

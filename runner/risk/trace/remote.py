@@ -160,6 +160,12 @@ ALLOWS_ALL = expression(
     r'(?s)(?=.{0,4000}"Effect":\s*"Allow")(?=.{0,4000}"Action":\s*(?:\[\s*)?"\*(?::\*)?")(?=.{0,4000}"Resource":\s*(?:\[\s*)?"\*")'
 )
 """A policy of AWS as a text that allows everything."""
+UNLOCKS = expression(r"(?i)/(?:unlock\w*|(?:alarm_)?disarm\w*|open_(?:door|gate|cover|garage))/?$")
+"""Parts of addresses at which a lock is opened, or an alarm switched off."""
+MAILS = expression(
+    r"(?i)/(?:messages?|e?mails?|conversations?|notifications?|sms|chat\.postmessage|send\w{0,20})(?:\.json)?/?$"
+)
+"""Parts of addresses at which messages to people are sent."""
 GROUPS = expression(r"(?i)(?:cn=)?(?:(?:domain|enterprise|schema) admins|administrators|superusers)(?:,.{0,200})?")
 """Groups of which the members have every right."""
 ANYWHERE = words("source_ranges sourceranges is_superuser issuperuser")
@@ -205,6 +211,7 @@ def _note_request(
     """Note what a request deletes, ends, pays or opens."""
     host, path, values = address["host"], address["path"], [*args, *named.values()]
     whole = text(f"{host}{path}".replace(HOLE, "…"))
+    repeated = "repeated" in act.labels
     method = _method(act.name, args, named)
 
     def note(kind: str, **fields: str | Value) -> None:
@@ -218,6 +225,10 @@ def _note_request(
     if act.kind == "send" and method not in ("get", "head"):
         if MONEY.search(path) is not None:
             note("configure", target=whole, at="payments")
+        if UNLOCKS.search(path) is not None:
+            note("configure", target=whole, at="the cloud", unguards=path.rpartition("/")[2])
+        if repeated and method == "post" and MAILS.search(path) is not None:
+            act.fields["how"] = text("message")
         if ENDING.search(path) is not None:
             note("configure", target=whole, at="the cloud", ends="yes")
         if ended := next(settings_in(values, named, ENDED), ""):

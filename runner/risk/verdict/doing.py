@@ -162,7 +162,9 @@ def _sends(act: Act, targets: Targets) -> Described:
         each_one = "to" in act.fields and not given.unknown and is_again(act)
         to = f" to {quoted(given.exact)}" if given.exact else " to each address that it finds" if each_one else ""
         each = "" if to and not given.exact else each
-        return Verb.SENDS, Named(f"{data}{to} by {quoted(library_of(act.name), 30)}{each}")
+        through = host_of(address)
+        by = f"through {through.words}" if through.place else f"by {quoted(library_of(act.name), 30)}"
+        return Verb.SENDS, Named(f"{data}{to} {by}{each}")
     if act.get("asks").text and not secrets(labels_of((act.get("data"),))):
         return None
     if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
