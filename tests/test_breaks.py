@@ -29,6 +29,7 @@ FINDINGS = {
     "newcomer26.toml": [f"new26-{number}" for number in range(1, 18)],
     "changes.toml": [f"changes-{number}" for number in range(1, 22)],
     "seccomp.toml": [f"seccomp-{number}" for number in range(1, 17)],
+    "large.toml": [f"large-{number}" for number in range(1, 5)],
     "languages.toml": [f"language-{number}" for number in range(1, 8)],
     "quick.toml": [f"quick-{number}" for number in range(1, 5)],
     "house.toml": [f"house-{number}" for number in range(1, 5)],
