@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAccessibleWidget, QWidget
 
 if TYPE_CHECKING:
@@ -29,7 +30,32 @@ def _interface(_class_name: str, target: QObject) -> QAccessibleInterface | None
     return None
 
 
+class SpokenNews(QWidget):
+    """The news of a window, in a place of one pixel: a screen reader speaks a notification that comes on screen.
+
+    Qt has an event for this, which Orca understands since version 45 alone.
+    """
+
+    accessible_role = Role.Notification
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setFixedSize(1, 1)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def say(self, words: str) -> None:
+        """Speak `words`, also where they are the same as before."""
+        self.hide()
+        self.setAccessibleName(words)
+        self.show()
+
+
 def announce(widget: QWidget, words: str) -> None:
     """Have `words` spoken when the screen reader has finished what it says now. Without one, nothing happens."""
-    # Polite is what Qt sends by default.
-    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, words))
+    if not QAccessible.isActive():
+        return
+    window = widget.window()
+    found = window.findChild(SpokenNews, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    (found or SpokenNews(window)).say(words)
