@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from PySide6.QtWidgets import QAccessibleWidget, QStackedWidget, QWidget
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -24,7 +24,8 @@ def install() -> None:
 
 def _interface(_class_name: str, target: QObject) -> QAccessibleInterface | None:
     """Return the accessible interface of an object. Qt asks for every object and keeps the answer while it lives."""
-    role = getattr(target, "accessible_role", None)
+    # Of a stack, Orca says "layered pane" whenever the focus comes into it: it is nothing that a person meets.
+    role = Role.Client if isinstance(target, QStackedWidget) else getattr(target, "accessible_role", None)
     if isinstance(role, Role) and isinstance(target, QWidget):
         return QAccessibleWidget(target, role)
     return None

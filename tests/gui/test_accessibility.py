@@ -292,6 +292,14 @@ def test_a_request_that_is_the_only_one_or_critical_is_announced_and_others_are_
     announcing.deleteLater()
 
 
+def test_what_only_holds_pages_has_no_role_to_be_spoken(desk: Desk) -> None:
+    stack = desk.page.foot
+    interface = QAccessible.queryAccessibleInterface(stack)
+    assert interface.role() is Role.Client
+    shown = [one for number in range(interface.childCount()) if not (one := interface.child(number)).state().invisible]
+    assert [one.object() for one in shown] == [stack.currentWidget()] or not desk.page.isVisible()
+
+
 def test_news_is_a_notification_that_comes_on_the_screen_each_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Orca 43 speaks: it knows no other event for news."""
     announce(desk.page.foot, "Nothing listens")
