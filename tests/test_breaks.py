@@ -36,6 +36,7 @@ FINDINGS = {
     "drawn.toml": [f"drawn-{number}" for number in range(1, 8)],
     "past.toml": [f"past-{number}" for number in range(1, 16)],
     "calm.toml": [f"stopped-{number}" for number in range(1, 6)],
+    "seen.toml": [f"seen-{number}" for number in range(1, 9)],
     "rest.toml": ["S6", "N12-gauges", "further-search"],
     "reading.toml": [
         *(f"read-{number}" for number in range(1, 20)),
