@@ -82,7 +82,7 @@ FINDINGS = {
     "engines.toml": [f"engines-{number}" for number in range(1, 13)],
     "attack28.toml": [f"attack28-{number}" for number in range(1, 15)],
     "fast.toml": [f"fast-{number}" for number in range(1, 8)],
-    "suite.toml": ["suite-1"],
+    "suite.toml": ["suite-1", "suite-2"],
     "speed.toml": [f"speed-{number}" for number in range(2, 10)],
     "fifth.toml": [f"fifth-{number}" for number in range(1, 15)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
