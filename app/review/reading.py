@@ -44,6 +44,8 @@ DETAILS = tr("Details")
 FILES = tr("Files")
 """Data of the tab with the files that a rehearsal created."""
 UNSEEN = tr("(end not seen)")
+FOLDED = tr("the folded picture")
+"""Stands among the parts of a request while what is said in place of its characters has not been on the screen."""
 
 
 class ReadingPane(QWidget):
@@ -328,6 +330,9 @@ class ReadingPane(QWidget):
 
     def look_further(self, name: str) -> None:
         """Show the part called `name`, or one page more of it where it is on screen."""
+        if name == FOLDED:
+            self.go_to(self.code.unread_fold)
+            return
         tabs = range(self.tabs.count())
         tab = next((tab for tab in tabs if getattr(self.tabs.tabData(tab), "name", "") == name), CODE)
         if tab != self.tabs.currentIndex():
@@ -348,7 +353,10 @@ class ReadingPane(QWidget):
     def unseen(self) -> list[str]:
         """Names of the parts whose end has not been on the screen."""
         shown = self._under_review.shown
-        return [] if shown is None else [part.name for part in shown.request.parts if not self._is_seen(part)]
+        if shown is None:
+            return []
+        unseen = [part.name for part in shown.request.parts if not self._is_seen(part)]
+        return unseen if CODE_PART in unseen or not self.code.unread_fold else [*unseen, FOLDED]
 
     def _is_seen(self, part: Part) -> bool:
         if part.name == SENT:

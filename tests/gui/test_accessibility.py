@@ -32,6 +32,7 @@ from app.look.look import Look, Motion, Theme
 from app.look.tokens import contrast
 from app.parts.elide import ElidedLabel
 from app.parts.fold import Room, in_sight, reveal, reveal_end
+from app.parts.roles import SpokenNews, announce
 from app.parts.text.code import CodeView
 from app.start.console import _scale
 from runner.model.assessment import Level
@@ -267,18 +268,56 @@ def test_rows_are_read_as_sentences(stage: Stage) -> None:
     assert row.endswith(" s left")
 
 
-def test_critical_requests_are_announced_and_others_are_not(desk: Desk) -> None:
+def test_a_request_that_is_the_only_one_or_critical_is_announced_and_others_are_not(desk: Desk) -> None:
     said: list[str] = []
     announcing = Announcing(desk.cases, desk.window, lambda _window, words: said.append(words))
     desk.ask(feed.request("print(1)"), feed.assessment(Level.HIGH))
-    assert said == []
-    focus = QApplication.focusWidget()
-    desk.ask(feed.request("rm -rf /", "codex", title="Remove all"), feed.assessment(Level.CRITICAL))
+    announcing._settled.timeout.emit()
     assert len(said) == 1
-    assert said[0].startswith("CRITICAL request by codex: Code is run, ")
+    assert said[0].startswith("Request by claude-code: No findings, Code is run, "), "it has opened on the screen"
+    focus = QApplication.focusWidget()
+    desk.ask(feed.request("print(2)"), feed.assessment(Level.HIGH))
+    announcing._settled.timeout.emit()
+    assert len(said) == 1, "it waits behind the other"
+    desk.ask(feed.request("rm -rf /", "codex", title="Remove all"), feed.assessment(Level.CRITICAL))
+    assert len(said) == 1 and announcing._settled.isActive(), "what comes in a flood is not spoken"
+    announcing._settled.timeout.emit()
+    assert len(said) == 2
+    assert said[1].startswith("CRITICAL request by codex: Code is run, ")
+    gone = desk.ask(feed.request("rm -rf /", "codex"), feed.assessment(Level.CRITICAL))
+    desk.hear(feed.decided(gone))
+    announcing._settled.timeout.emit()
+    assert len(said) == 2, "it waits no more"
     assert QApplication.focusWidget() is focus
     assert desk.answers == []
     announcing.deleteLater()
+
+
+def test_what_only_holds_pages_has_no_role_to_be_spoken(desk: Desk) -> None:
+    stack = desk.page.foot
+    interface = QAccessible.queryAccessibleInterface(stack)
+    assert interface.role() is Role.Client
+    shown = [one for number in range(interface.childCount()) if not (one := interface.child(number)).state().invisible]
+    assert [one.object() for one in shown] == [stack.currentWidget()] or not desk.page.isVisible()
+
+
+def test_news_is_a_notification_that_comes_on_the_screen_each_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Orca 43 speaks: it knows no other event for news."""
+    announce(desk.page.foot, "Nothing listens")
+    assert desk.window.window().findChild(SpokenNews) is None or QAccessible.isActive()
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    focus = QApplication.focusWidget()
+    shown: list[tuple[str, bool]] = []
+    for words in ("One request", "One request"):
+        announce(desk.page.foot, words)
+        news = desk.window.window().findChild(SpokenNews)
+        assert news is not None
+        spoken = QAccessible.queryAccessibleInterface(news)
+        shown.append((spoken.text(QAccessible.Text.Name), news.isVisible()))
+        assert spoken.role() is Role.Notification
+    assert shown == [("One request", True)] * 2
+    assert len(desk.window.window().findChildren(SpokenNews)) == 1
+    assert news.size() == QSize(1, 1) and QApplication.focusWidget() is focus
 
 
 def read_aloud(top: QWidget) -> list[str]:
