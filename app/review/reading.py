@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QVBoxLayout, QWidget
 from app import phrases
 from app.packages.view import PlanView
 from app.parts.empty import EmptyState
-from app.parts.fold import Pages
+from app.parts.fold import Pages, reveal_end
 from app.parts.tabs import WholeTabs
 from app.parts.text.code import CodeView
 from app.review.changes import ChangesView
@@ -340,6 +340,7 @@ class ReadingPane(QWidget):
         elif isinstance(view := self._shown_part(), CodeView) and not view.wrapped:
             view.wrap(True)  # what lies beyond the edge is not seen by scrolling down
         elif isinstance(view, QAbstractScrollArea):
+            reveal_end(view)
             bar = view.verticalScrollBar()
             bar.setValue(bar.value() + max(1, bar.pageStep() - bar.singleStep()))
 
