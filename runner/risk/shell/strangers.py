@@ -5,9 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.executing.running import RUNNERS
 from runner.risk.model.outline_data import words
-from runner.risk.model.value import HOLE, Value, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, text
+from runner.risk.shell.commands.asked import Effect, asked
+from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.table import known_as
 from runner.risk.shell.commands.well_known import is_well_known
 
@@ -16,6 +19,10 @@ if TYPE_CHECKING:
 
 WORDS_OF_CODE = words("-c -e --eval --exec --command --execute -E --expression")
 """Options that are followed by a text which programs run."""
+
+
+OF_CODE = expression(r"[^\w./:@-]")
+"""What a text that a program may run has, and the name of a setting or a file has not."""
 
 
 STARTS_PACKAGES = words("npx uvx bunx pipx")
@@ -43,11 +50,35 @@ def note_stranger(command: Command) -> bool:
 
 def _hand(command: Command, name: str) -> bool:
     given = [command.placed(_operand(word)) for word in command.arguments]
-    code = [after for word, after in pairwise(command.arguments) if word.text in WORDS_OF_CODE and after.texts]
+    code = [
+        after
+        for word, after in pairwise(command.arguments)
+        if word.text in WORDS_OF_CODE and any(map(OF_CODE.search, after.texts))
+    ]
     if _is_text(command.stdin):
         code.append(command.stdin)
     command.shell.nested.handed_to_program(name, (*given, command.stdin), code, command.place)
     return True
+
+
+def note_removal(command: Command) -> None:
+    """Note that a program whose work is not followed is asked to delete something, by the verb among its words."""
+    if command.words[0].exact is None or "/" in command.words[0].text or OF_FILE.search(command.name) is not None:
+        return
+    arguments = [word.text for word in command.arguments]
+    found = asked(command.name, arguments)
+    if found is None or found.effect is not Effect.REMOVES or is_dry(command.name, arguments):
+        return
+    if len(arguments) < LEAST_WORDS or "--help" in arguments:
+        return
+    which = next((word for word in command.arguments if word.text == found.name), None)
+    fields = {"name": which} if which is not None and found.name else {} if found.thing else {"name": UNKNOWN}
+    command.act("destroy", what=text(found.thing), by=text(command.name), **fields)
+
+
+LEAST_WORDS = 2
+"""Words without which a verb is asked of nothing."""
+OF_FILE = expression(r"\.(?:sh|py|js|ts|rb|pl|php)$")
 
 
 def _is_text(stdin: Value) -> bool:

@@ -12,8 +12,9 @@ from runner.model.assessment import WHOLE, Capability, Finding, Level, Span
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
-from runner.risk.model.acts import ON_MACHINE, VALUE_OF
+from runner.risk.model.acts import ON_MACHINE, REPEATED, VALUE_OF
 from runner.risk.model.value import is_absent, labels_of
+from runner.risk.shell.commands.table import known_as
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.remote import LOCAL
 from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
@@ -30,7 +31,7 @@ from runner.risk.verdict.doing import (
 )
 from runner.risk.verdict.naming import TEMPORARY_FILES, listed, quoted
 from runner.risk.verdict.naming import shown as plain_words
-from runner.risk.verdict.programs import INTERPRETERS
+from runner.risk.verdict.programs import DRY_RUN, INTERPRETERS
 from runner.risk.verdict.sentence import finished, sentence
 
 if TYPE_CHECKING:
@@ -213,7 +214,9 @@ def _lead(
     ):
         return reason, heaviest, unread
     whole = heaviest.named.whole if heaviest.verb is Verb.STARTS else ""
-    words = whole if 0 < len(whole) <= LONGEST_COMMAND else heaviest.named.words.partition(" (")[0]
+    words = heaviest.named.words.partition(" (")[0]
+    if whole:
+        words = whole if len(whole) <= LONGEST_COMMAND else quoted(whole[1:-1], LONGEST_COMMAND)
     words = f"to {words.rpartition(' to ')[2]}" if heaviest.verb is Verb.SENDS else words
     return f"{reason} ({words})", heaviest, unread
 
@@ -306,9 +309,10 @@ def _look_at(
     """
     worst = max((one for one in findings if one.span != WHOLE), key=lambda one: one.level, default=None)
     if worst is None or worst.level < Level.MEDIUM:
-        changes = (one for one in found if one.verb in CHANGING and one.named.words != TEMPORARY_FILES)
-        first = min(changes, key=lambda one: ORDER[one.verb], default=None)
-        return None if first is None or len(lines) <= SEEN_AT_ONCE else lines.place(first.place)
+        main = min((one for one in found if one.named.words != TEMPORARY_FILES), key=_aside, default=None)
+        changes = main is not None and main.verb in CHANGING
+        few = len(lines) <= (SEEN_AT_ONCE if changes else FEW_LINES)
+        return None if main is None or few or _aside(main)[0] > LOOKED_AT else deciding(main, lines)
     if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], judged) == worst.level:
         path = found[0].act.get("path")
         names = {label[len(VALUE_OF) :] for label in labels_of((path,)) if label.startswith(VALUE_OF)}
@@ -317,9 +321,58 @@ def _look_at(
             return lines.place(read.place)
     placed = {one.span.line for one in findings if one.level == worst.level}
     first = deed if deed is not None else next(iter(found), None)
-    return lines.place(first.place) if first is not None and first.place[0] in placed else worst.span
+    if first is None or first.place[0] not in placed:
+        return worst.span
+    if first.verb is Verb.WRITES:
+        alike = [one for one in found if one.verb is Verb.WRITES and _weight(one, judged) == _weight(first, judged)]
+        first = min((one for one in alike if one.named.words == first.named.words), key=_aside, default=first)
+    return deciding(first, lines)
 
 
+def _aside(one: Doing) -> tuple[int, int, bool, int]:
+    """Return how far an act is from what a program is for: what changes something is near, in a loop or of results.
+
+    A text that is written as it stands is no result, and a head of a table or a setting most often.
+    """
+    again = one.act.labels >= REPEATED
+    if one.verb in CHANGING:
+        head = one.act.kind in ("write", "append") and one.act.get("data").exact is not None and not again
+        return 2 if head else 0, ORDER[one.verb], not again, one.act.order
+    if one.named.words.endswith(DRY_RUN):
+        return 1, 0, not again, one.act.order
+    if (done := one.named.does) is not None:
+        return 3 if done.verb in LOOKS else 1, 1, False, one.act.order
+    return (3 if one.verb in NETWORK else 4 if one.verb is Verb.STARTS else 5), 0, not again, one.act.order
+
+
+LOOKED_AT = 5
+"""What is farther aside than that is no line to look at."""
+FEW_LINES = 5
+
+
+def deciding(one: Doing, lines: Lines) -> Span:
+    """Return where an act stands; of one of several lines the line with the word that decides, where that is known."""
+    place = one.place
+    if place[2] <= place[0] or place[2] > len(lines) or place[2] - place[0] > MOST_LINES:
+        return lines.place(place)
+    act = one.act
+    wanted = [act.get("opens").text.rpartition(": ")[2], act.get("opens").text.partition(": ")[0]]
+    for number in range(place[0], place[2] + 1):
+        line = lines.text[lines.start(number) : lines.start(number + 1)].rstrip("\n")
+        if any(len(part) > 3 and part in line for part in wanted) or (
+            one.verb is Verb.SENDS and known_as(act.name) is not None and GIVES.search(line) is not None
+        ):
+            begins = len(line) - len(line.lstrip())
+            return Span(number, begins, number, len(line))
+    return lines.place(place)
+
+
+MOST_LINES = 60
+GIVES = expression(
+    r"(?:^|\s)(?:-[FdT]|--(?:form|data|json|upload-file|post-file|post-data|body-file|body-data)[a-z-]{0,12})(?:[\s=]|$)"
+)
+"""Options of commands behind which that stands which is sent."""
+LOOKS = frozenset(("lists", "shows", "searches", "compares", "counts", "queries", "plans"))
 SEEN_AT_ONCE = 10
 """Lines in which nobody needs to be shown one."""
 CHANGING = frozenset(
@@ -350,6 +403,7 @@ def condensed(
     `fuller` has words that say more than those of an act, by its order.
     """
     hosts = {said.named.place} if said is not None and said.verb in NETWORK else set[str]()
+    works = _works(found, needless, fuller)
     sent = {one.named.place for one in found if one.verb is Verb.SENDS} - {""}
     deleted = {one.named.place for one in found if one.verb is Verb.DELETES} - {""}
     gone = {one.named.words for one in found if one.verb is Verb.DELETES}
@@ -360,6 +414,10 @@ def condensed(
         if plain != words and plain in gone:
             continue  # a second deletion does not leave what the first one leaves
         if one.act.order in needless or (said is not None and (one is said or one.named == said.named)):
+            continue
+        if one.named.does is not None:
+            if work := works.pop(one.named.does[::2], ""):
+                yield Verb.WORKS, work
             continue
         if one.verb in NETWORK:
             host = one.named.place or words.rpartition(" to ")[2]
@@ -376,6 +434,19 @@ def condensed(
         elif one.verb is Verb.MAKES and one.named.place in deleted:
             words = "it again"
         yield one.verb, fuller.get(one.act.order, words)
+
+
+def _works(found: Sequence[Doing], needless: set[int], fuller: Mapping[int, str]) -> dict[tuple[str, str], str]:
+    """Return the clauses for what programs do of which the words say it, one a verb and program."""
+    works: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for one in found:
+        if (done := one.named.does) is not None and one.act.order not in needless:
+            works.setdefault((done.verb, done.by), []).append((done.what, fuller.get(one.act.order, done.by)))
+    said = {}
+    for (verb, by), objects in works.items():
+        what, given = listed([one for one, _ in objects if one]), listed([one for _, one in objects if one])
+        said[verb, by] = " ".join(filter(None, (verb, what, "by" if given else "", given)))
+    return said
 
 
 def _fuller(found: Sequence[Doing], needless: set[int]) -> dict[int, str]:
@@ -407,6 +478,8 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
     needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
     sent = {one.named.words.partition(" to ")[0] + " to" for one in found if one.verb is Verb.SENDS}
     handed = {one.place for one in found if one.verb is Verb.HANDS}
+    makes = {one.place for one in found if one.named.does is not None and one.verb is Verb.WRITES}
+    written = {one.named.place: one.act.order for one in reversed(found) if one.verb is Verb.WRITES and one.named.place}
     listens = any(one.verb is Verb.LISTENS and one.named.place for one in found)
     modules: set[str] = set()
     for one in found:
@@ -421,7 +494,8 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
             case Verb.LISTENS:
                 drop = listens and not one.named.place
             case Verb.READS:
-                drop = one.named.words == source or f"{one.named.words} to" in sent
+                drop = one.named.words == source or f"{one.named.words} to" in sent or one.place in makes
+                drop = drop or written.get(one.named.place, one.act.order) < one.act.order  # what it wrote itself
             case Verb.STARTS:
                 named = (one.act.name, one.place) in said or (one.act.name in INTERPRETERS and one.place in places)
                 if one.act.kind == "start" and one.named.computed:

@@ -62,9 +62,7 @@ def key_client(command: Command) -> Value | None:
     options, operands = command.parsed()
     words = [word.text.lower() for word in operands[:3]]
     if is_temporary(options.get("-s", UNKNOWN)):
-        noted = next((act for act in reversed(command.shell.trail.acts) if act.kind == "command"), None)
-        if noted is not None:
-            noted.fields["own"] = text("yes")
+        command.noted("own", text("yes"))
         return None
     where = text(f"a database ({command.name})")
     found = any(word.labels & {"listed", "keys-found"} or "(" in word.text for word in operands[1:])

@@ -1,0 +1,189 @@
+"""What the words of a command ask a program for: a verb, and what it is done to.
+
+Programs differ in their names and hardly in their grammar: `kubectl get pods`, `az vm list`,
+`snapper -c root delete 4`, `aws rds
+describe-db-instances`, `heroku pg:info`. What is told here of a program is what its maker called it: only for programs
+that are known is it said that they do that.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from runner.model.expression import expression
+from runner.risk.model.outline_data import words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Effect(StrEnum):
+    """What a verb does to what it is about."""
+
+    LOOKS = "looks"
+    CHECKS = "checks"
+    WORKS = "works"
+    """Makes something of it: another form, a page, a program."""
+    CHANGES = "changes"
+    REMOVES = "removes"
+
+
+class Asked(NamedTuple):
+    """What a program is asked for."""
+
+    verb: str
+    """As in a sentence: `lists`."""
+    effect: Effect
+    thing: str = ""
+    """What the words call it: `db instances`."""
+    name: str = ""
+    """Which one, where a word says that; HOLE where only the run decides."""
+
+
+SAID: Mapping[Effect, Mapping[str, str]] = {
+    Effect.LOOKS: {
+        "lists": "list ls lsl lsf lsd lsjson ps pods devices workspaces",
+        "shows": "get describe show view inspect info status print display top log logs history events whoami stat"
+        " stats tree read blame cat usage report analyze analyse statistics snapshots versions",
+        "searches": "search find lookup",
+        "compares": "diff compare cmp",
+        "counts": "count",
+        "queries": "query select",
+        "plans": "plan preview estimate",
+    },
+    Effect.CHECKS: {
+        "checks": "check lint validate verify audit doctor conform fsck vet isready",
+        "tests": "test",
+    },
+    Effect.WORKS: {
+        "formats": "fmt format tidy",
+        "builds": "build compile bundle",
+        "converts": "convert transcode encode",
+        "renders": "render template generate gen markdown document",
+        "exports": "export dump",
+    },
+    Effect.CHANGES: {
+        "creates": "create new",
+        "changes": "update set edit modify patch apply",
+        "starts": "start restart",
+        "stops": "stop",
+        "switches on": "enable",
+        "switches off": "disable",
+        "imports": "import load restore",
+    },
+    Effect.REMOVES: {"deletes": "delete destroy purge erase wipe obliterate drop truncate terminate"},
+}
+VERBS = {
+    verb: (said, effect) for effect, ways in SAID.items() for said, known in ways.items() for verb in known.split()
+}
+LATEST = 8
+"""Operands among which the verb is looked for."""
+PLAIN = expression(r"[a-z][a-z0-9]{0,24}(?:[-_][a-z0-9]{1,24}){0,6}")
+PARTS = expression(r"[:_-]")
+GROUPED = words("aws gcloud az doctl gh glab heroku")
+"""Tools of which the first word says a part of a service, and is no verb: `gcloud run services list`."""
+
+
+def asked(program: str, arguments: Sequence[str]) -> Asked | None:
+    """Return what a program is asked for; None where no word says it. Options with a value of their own are skipped."""
+    plain = _operands(arguments)
+    for at, (word, _) in enumerate(plain[:LATEST]):
+        if at == 0 and program in GROUPED and len(plain) > 1:
+            continue
+        verb, noun = _verb(word)
+        if verb is None:
+            if PLAIN.fullmatch(word) is None and at:
+                return None
+            continue
+        said, effect = verb
+        before = [one for one, of_option in plain[:at] if not of_option and PLAIN.fullmatch(one)]
+        after = [one for one, of_option in plain[at + 1 :] if not of_option]
+        if not after and effect in (Effect.WORKS, Effect.CHECKS, Effect.REMOVES):
+            after = [one for one, _ in plain[at + 1 :]]  # behind an option that takes no value, more often than not
+        if program == "aws":
+            return Asked(said, effect, _spaced(noun), _of_option(arguments))
+        if noun:
+            return Asked(said, effect, _spaced(noun), after[0] if after else "")
+        if before:
+            return Asked(said, effect, _spaced(" ".join(before)), after[0] if after else "")
+        if after and PLAIN.fullmatch(after[0]):
+            return Asked(said, effect, _spaced(after[0]), after[1] if len(after) > 1 else "")
+        return Asked(said, effect, "", after[0] if after else "")
+    return None
+
+
+def by_name(program: str) -> tuple[str, Effect] | None:
+    """Return what a program of one purpose does, where its name does not say that; None for any other."""
+    return PROGRAMS.get(program)
+
+
+PROGRAMS: Mapping[str, tuple[str, Effect]] = {
+    name: (said, effect)
+    for said, effect, names in (
+        (
+            *("checks", Effect.CHECKS),
+            "ruff flake8 mypy pyright eslint biome hadolint checkov trivy tfsec actionlint kubeconform kubeval tflint"
+            " yamllint shellcheck pylint markdownlint markdownlint-cli2 jsonlint xmllint stylelint sqlfluff kube-linter"
+            " conftest promtool cppcheck ansible-lint codespell vale write-good"
+            " check-jsonschema ajv spectral pg_isready",
+        ),
+        ("formats", Effect.WORKS, "black isort prettier gofmt rustfmt shfmt clang-format yamlfmt taplo"),
+        ("tests", Effect.CHECKS, "pytest jest mocha vitest tox nosetests phpunit rspec bats ctest"),
+        ("documents", Effect.WORKS, "terraform-docs helm-docs doxygen sphinx-build typedoc jsdoc"),
+        ("renders", Effect.WORKS, "kustomize jsonnet"),
+        ("draws", Effect.WORKS, "gnuplot plantuml d2"),
+        ("counts", Effect.LOOKS, "cloc tokei scc"),
+        ("builds", Effect.WORKS, "cmake ninja meson gcc g++ clang tsc esbuild webpack rollup"),
+        ("shows what is in", Effect.LOOKS, "identify mediainfo ffprobe pdfinfo"),
+        ("shows the log of the system", Effect.LOOKS, "journalctl"),
+        ("shows the state of the machine", Effect.LOOKS, "lscpu lsblk iostat vmstat sar mpstat"),
+        ("compares", Effect.LOOKS, "diff3 colordiff difft dyff"),
+    )
+    for name in names.split()
+}
+CORRECTS = expression(r"--(?:fix|write|in-?place|apply|autofix)(?:[=-].*)?")
+"""Options by which what checks changes what it checks."""
+ACTS = expression(r"--(?:vacuum|rotate|flush|sync|setup-keys|relinquish-var|smart-relinquish-var|update-catalog).*")
+"""Options by which what only shows changes something."""
+
+
+def _operands(arguments: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return what is no option, and whether it stands behind one, whose value it may be."""
+    found, after_option = [], False
+    for word in arguments:
+        if word.startswith("-") and len(word) > 1:
+            after_option = "=" not in word
+        else:
+            found.append((word, after_option))
+            after_option = False
+    return found
+
+
+def _verb(word: str) -> tuple[tuple[str, Effect] | None, str]:
+    """Return the verb that a word is, and what it says that the verb is about: `db-instances`."""
+    if word in VERBS:
+        return VERBS[word], ""
+    if PLAIN.fullmatch(word.replace(":", "-", 1)) is None:
+        return None, ""
+    first, *rest = PARTS.split(word)
+    if rest and first in VERBS:
+        return VERBS[first], " ".join(rest)
+    if rest and ":" in word and rest[-1] in VERBS:
+        return VERBS[rest[-1]], " ".join((first, *rest[:-1]))
+    return None, ""
+
+
+def _spaced(noun: str) -> str:
+    return noun.replace("-", " ").replace("_", " ")
+
+
+OF_OBJECT = expression(
+    r"--[\w-]*(?:name|names|id|ids|identifier|identifiers|arn|arns|bucket|key|url|table|cluster|alarms|targets)"
+)
+"""Options of `aws` that say which object is meant."""
+
+
+def _of_option(arguments: Sequence[str]) -> str:
+    at = next((at for at, word in enumerate(arguments[:-1]) if OF_OBJECT.fullmatch(word)), None)
+    return arguments[at + 1] if at is not None else ""

@@ -1,0 +1,198 @@
+"""What the words of a command ask a program for: said in the sentence, and no calmer than it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.model.assessment import Assessment, Level
+from runner.model.request import Language, Request, Tool
+from runner.risk.assess import assess
+
+STAND_IN = """lab=$(mktemp -d)
+trap 'rm -rf "$lab"' EXIT
+mkdir "$lab/bin"
+cat > "$lab/bin/zpool" <<'EOF'
+echo "zpool $*" >> "$CALLS"
+EOF
+chmod +x "$lab/bin/zpool"
+export CALLS="$lab/calls"
+export PATH="$lab/bin:$PATH"
+zpool destroy tank
+cat "$CALLS"
+"""
+CONTAINER = """set -eu
+name=it-$RANDOM
+docker run -d --rm --name "$name" -e MYSQL_ROOT_PASSWORD=x mysql:8
+docker exec "$name" mysql -uroot -px -e 'DROP TABLE orders'
+docker rm -f "$name"
+"""
+CLONE = """work=$(mktemp -d)
+git clone -q --mirror "$1" "$work/a.git"
+git -C "$work/a.git" filter-repo --force --path big --invert-paths
+git -C "$work/a.git" gc -q --prune=now
+"""
+
+
+def judged(code: str) -> Assessment:
+    return assess(Request("1", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, code))
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("kubectl get deployments -A", "Shows “deployments” by “kubectl get deployments -A”."),
+        ("az vm list -o table", "Lists “vm” by “az vm list -o table”."),
+        ("gcloud run services list --platform managed", "Lists “run services” by"),
+        ("aws rds describe-db-snapshots --db-instance-identifier a", "Shows “db snapshots” “a” by"),
+        ("helm lint charts/web", "Checks charts/web by “helm lint charts/web”."),
+        ("kubeconform -summary deploy/web.yaml", "Checks deploy/web.yaml by"),
+        ("ruff check --fix src/a.py", "Checks and corrects src/a.py by"),
+        ("terraform fmt -recursive modules", "Formats “modules” by"),
+        ("journalctl -u nginx --since today", "Shows the log of the system by"),
+        ("ffmpeg -i talk.mkv -c:a libopus talk.opus", "Converts talk.mkv to talk.opus by “ffmpeg”."),
+        ("pandoc notes.md -o notes.html", "Converts notes.md to notes.html by “pandoc”."),
+        ("magick a.png -resize 50% b.jpg", "Converts a.png to b.jpg by “magick”."),
+        ("mysql shop -e 'select a from orders join lines on 1'", "Queries orders and lines by “mysql”."),
+        ("docker run --rm -p 8080:80 nginx:1.27", "Runs “nginx:1.27” in a container by"),
+        ("git clean -ndx", "Runs “git clean -ndx” (dry run)."),
+        ("rsync -anv a/ b/", "Runs “rsync -anv a/ b/” (dry run)."),
+        ("apt-get -s full-upgrade", "Runs “apt-get -s full-upgrade” (dry run)."),
+        ("hcloud server delete web-1", "Deletes “server” “web-1” by “hcloud”."),
+        ("restic forget --keep-last 1 --prune", "Deletes what is old in the backups (restic), except “last 1”."),
+        ("btrfs filesystem usage /", "Shows “filesystem” by"),
+        (STAND_IN, "tests with a stand-in for “zpool”"),
+        (CLONE, "changes a copy of its own by git filter-repo"),
+    ],
+)
+def test_the_sentence_says_what_is_asked(code: str, said: str) -> None:
+    assert said in judged(code).verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "snapper -c home delete --sync 4 5",
+        "echo 1 2 | xargs wp @live post delete --force",
+        "linode-cli volumes delete 12",
+        "for one in $(scw instance list); do scw instance server terminate $one; done",
+        "sqlite-utils drop-table shop.db orders",
+        "gcloud run services delete list",
+        "az group delete -n a --yes",
+        "restic forget --keep-last 1 --prune",
+        "restic forget 4bba301e --keep-daily 30",
+        "restic forget --keep-daily 7 --keep-last 0 --unsafe-allow-remove-all --keep-last 1",
+        "restic forget --keep-within 2h --prune",
+        "restic forget --keep-within-daily 3d --prune",
+        'restic forget --keep-last "$KEEP" --prune',
+        "restic forget --keep-tag x --prune",
+        "git clean -fdx",
+        "git push --force -- -n main",
+        "journalctl --vacuum-size=1K",
+        "journalctl --vacuum-time=1s",
+        "journalctl --rotate --vacuum-files=1",
+        "echo x > /var/lib/docker/a.csv",
+        "echo x > /var/lib/dpkg/status",
+        "echo x > /var/lib/app/../dpkg/a.csv",
+    ],
+)
+def test_what_takes_away_is_raised(code: str) -> None:
+    said = judged(code)
+    assert said.attention is not None and said.attention >= Level.HIGH, said.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        CLONE,
+        STAND_IN,
+        CONTAINER,
+        CONTAINER.replace("it-$RANDOM", "it-db"),
+        "restic forget --keep-daily 7 --keep-weekly 5 --prune",
+        "journalctl --vacuum-time=14d",
+        "date >> /var/lib/homestats/disks.csv",
+        "gcloud run services list --platform managed",
+        "snapper list",
+        "hcloud server delete --help; man delete",
+    ],
+)
+def test_what_takes_nothing_away_is_not_raised(code: str) -> None:
+    said = judged(code)
+    assert said.attention is None or said.attention < Level.HIGH, said.verdict.sentence
+
+
+REAL = [
+    STAND_IN.replace('chmod +x "$lab/bin/zpool"\n', ""),
+    STAND_IN.replace('chmod +x "$lab/bin/zpool"', 'false && chmod +x "$lab/bin/zpool"'),
+    STAND_IN.replace('"$lab/bin:$PATH"', '"$PATH:$lab/bin"'),
+    STAND_IN.replace("export PATH", '[ -n "$1" ] && export PATH'),
+    STAND_IN.replace("zpool destroy", "/sbin/zpool destroy"),
+    STAND_IN.replace("zpool destroy", "sudo zpool destroy"),
+    STAND_IN.replace("zpool destroy", "command zpool destroy"),
+    STAND_IN.replace('echo "zpool $*" >> "$CALLS"', '/sbin/zpool "$@"'),
+    STAND_IN.replace('echo "zpool $*" >> "$CALLS"', 'exec -a x zpool "$@"'),
+    STAND_IN.replace("zpool destroy", 'rm "$lab/bin/zpool"\nzpool destroy'),
+    STAND_IN.replace('echo "zpool $*" >> "$CALLS"', '"$REAL" "$@"'),
+    STAND_IN.replace("zpool destroy", "chmod -x /tmp/*/bin/zpool\nzpool destroy"),
+    STAND_IN.replace("zpool destroy", 'chmod -x "$lab/bin/zpool"\nzpool destroy'),
+    STAND_IN.replace("zpool destroy", 'b="$lab/bin"; rm -r "$b"\nzpool destroy'),
+    STAND_IN.replace("zpool destroy", "export PATH=/sbin:$PATH\nzpool destroy"),
+    STAND_IN.replace("zpool destroy", 'P""ATH=/sbin; lab=/x; eval "PA""TH=/sbin"\nzpool destroy'),
+    STAND_IN.replace("zpool destroy", "PATH=/sbin zpool destroy"),
+    STAND_IN.replace("lab=$(mktemp -d)", 'lab=$(mktemp -d)\nlab="$1"'),
+    STAND_IN.replace("<<'EOF'", "<<EOF"),
+    STAND_IN.replace("""trap 'rm -rf "$lab"' EXIT""", """trap 'rm -rf "$lab"; zpool destroy data' EXIT"""),
+    STAND_IN.replace("\nzpool destroy", '\n( cd "$lab/bin"; : > zpool; mv zpool x )\nzpool destroy'),
+    STAND_IN.replace("zpool destroy tank\n", "").replace("export PATH", "zpool destroy tank\nexport PATH"),
+    STAND_IN.replace("zpool destroy tank", "zpool list\nzfs destroy -r tank"),
+    CONTAINER.replace("name=it-$RANDOM", 'name="$1"'),
+    CONTAINER.replace("it-$RANDOM", "db").replace("set -eu\n", ""),
+    CONTAINER.replace("it-$RANDOM", "db").replace("mysql:8\n", "mysql:8 || true\n"),
+    CONTAINER.replace("it-$RANDOM", "db").replace("docker run", "! docker run"),
+    CONTAINER.replace("it-$RANDOM", "db").replace("docker run", "set +e\ndocker run"),
+    CONTAINER.replace("it-$RANDOM", "db").replace("set -eu\n", "(set -eu)\n"),
+    CONTAINER.replace("it-$RANDOM", "db")
+    .replace("docker run", "if docker run")
+    .replace("mysql:8\n", "mysql:8; then :; fi\n"),
+    CONTAINER.replace("it-$RANDOM", "db").replace("mysql:8\n", "mysql:8 | cat\n"),
+    CONTAINER.replace("it-$RANDOM", "db").replace("mysql:8\n", "mysql:8 &\n"),
+    CONTAINER.replace('exec "$name"', "exec prod-db"),
+    CONTAINER.replace('docker exec "$name"', 'name=$(docker ps -q)\ndocker exec "$name"'),
+    CONTAINER.replace("--rm", "--rm -v prod:/var/lib/mysql"),
+    CONTAINER.replace("--rm", "--rm --network host"),
+    CONTAINER.replace("-e MYSQL_ROOT_PASSWORD=x", "-e MYSQL_HOST=prod"),
+    CONTAINER.replace("mysql -uroot", "mysql -h prod -uroot"),
+    CONTAINER.replace("mysql -uroot", "mysql --host=prod -uroot"),
+    CONTAINER.replace("mysql -uroot -px -e 'DROP TABLE orders'", "psql postgres://prod/shop -c 'DROP TABLE orders'"),
+    CONTAINER.replace("mysql -uroot -px -e 'DROP", "psql -c '\\\\connect host=prod' -c 'DROP"),
+    CLONE.replace("work=$(mktemp -d)", 'work="$1"'),
+    CLONE.replace('git -C "$work/a.git" filter-repo', "git filter-repo"),
+    CLONE + 'git -C "$work/a.git" push --force --mirror origin\n',
+]
+
+
+@pytest.mark.parametrize("code", REAL)
+def test_what_may_be_the_real_one_is_raised(code: str) -> None:
+    said = judged(code)
+    assert said.attention is not None and said.attention >= Level.HIGH, said.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("aws ec2 authorize-security-group-ingress \\\n  --group-id sg-1 --protocol tcp \\\n  --cidr 0.0.0.0/0", 3),
+        ("a=1\nb=2\nc=3\nd=4\nkubectl get nodes\nkubectl drain n1 --dry-run=server\necho done", 6),
+        (
+            "printf 'a,b\\n' > t.csv\nfor one in *.json; do\n\n\n\n\n\n\n\n  jq -r .a $one >> t.csv\ndone\nwc -l t.csv",
+            10,
+        ),
+        ("a=1\nb=2\nc=3\nd=4\ncat b.txt\nhelm lint charts/web", 6),
+    ],
+)
+def test_the_line_to_look_at_is_that_of_the_deed(code: str, line: int) -> None:
+    look = judged(code).verdict.look_at
+    assert look is not None and look.line == line
+
+
+@pytest.mark.parametrize("name", ["deployer", "kubelint-x", "report"])
+def test_what_nobody_knows_is_not_said_to_look(name: str) -> None:
+    assert judged(f"{name} list pods").verdict.sentence == f"Runs “{name} list pods”."
