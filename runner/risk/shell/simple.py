@@ -17,7 +17,7 @@ from runner.risk.shell.command import ELSEWHERE, Command
 from runner.risk.shell.commands.table import commands, known_as
 from runner.risk.shell.obeying import FROM_OUTSIDE, how_it_runs, note_obeyed
 from runner.risk.shell.redirects import shown
-from runner.risk.shell.strangers import is_stranger, note_removal, note_stranger
+from runner.risk.shell.strangers import is_stranger, note_removal, note_replacing, note_stranger
 from runner.risk.shell.subscripts import given_to, worked_out
 from runner.risk.shell.syntax import place, source
 from runner.risk.trace.machine import TooDeep
@@ -239,6 +239,7 @@ class SimpleCommands:
             shell.nested.started(words[0], command.labels, command.place)
         if known_command is None:
             note_removal(command)
+            note_replacing(command)
         self._uses(command, strange=note_stranger(command))
         if command.name == "printenv" and (asked := [word.text for word in words[1:] if word.text[:1] != "-"]):
             return Value(labels=frozenset(f"${name}" for name in asked))

@@ -76,6 +76,34 @@ def note_removal(command: Command) -> None:
     command.act("destroy", what=text(found.thing), by=text(command.name), **fields)
 
 
+REPLACES = expression(
+    r"-{1,2}(?:overwrite|drop|clean|truncate|recreate|replace|delete-existing|force-recreate|drop-existing|if-exists=replace"
+    r"|mode=(?:overwrite|replace)|write_disposition=WRITE_TRUNCATE)(?:=(?:true|yes|1))?"
+)
+"""Options by which a program that loads data takes away first what is there."""
+DATABASE = expression(
+    r"(?i)(?:PG|MYSQL|MSSQL|OCI|MongoDB):.{1,300}|(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|mssql|redshift|snowflake|clickhouse"
+    r"|bigquery)(?:\+\w{1,20})?://.{1,300}|.{0,200}\b(?:dbname|host)=.{1,200}"
+)
+"""A word that says which database is meant."""
+TABLES = frozenset(("-nln", "-t", "--table", "--collection", "--into", "--nsInclude"))
+LOCATES = frozenset(("-h", "--host", "--uri", "-d", "--dbname", "--database", "--db", "--dsn"))
+
+
+def note_replacing(command: Command) -> None:
+    """Note that a program is to load data into a database in the place of what is there."""
+    given = command.arguments
+    if not any(REPLACES.fullmatch(word.text) for word in given):
+        return
+    named = next((word for word in given if DATABASE.fullmatch(word.text) is not None), None)
+    behind = next((after for word, after in pairwise(given) if word.text in LOCATES), None)
+    inline = next((word for word in given if word.text.partition("=")[0] in LOCATES and "=" in word.text), None)
+    where = named or behind or inline
+    table = next((after for word, after in pairwise(given) if word.text in TABLES), UNKNOWN)
+    if where is not None and not is_dry(command.name, [word.text for word in given]):
+        command.act("destroy", what=table, name=where, by=text(command.name), loads=text("yes"))
+
+
 LEAST_WORDS = 2
 """Words without which a verb is asked of nothing."""
 OF_FILE = expression(r"\.(?:sh|py|js|ts|rb|pl|php)$")

@@ -12,7 +12,7 @@ from runner.model.assessment import WHOLE, Capability, Finding, Level, Span
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
-from runner.risk.model.acts import ON_MACHINE, REPEATED, VALUE_OF
+from runner.risk.model.acts import CONTAINER, ON_MACHINE, REPEATED, VALUE_OF
 from runner.risk.model.value import is_absent, labels_of
 from runner.risk.shell.commands.table import known_as
 from runner.risk.trace.files import IN_MEMORY
@@ -31,7 +31,7 @@ from runner.risk.verdict.doing import (
 )
 from runner.risk.verdict.naming import TEMPORARY_FILES, listed, quoted
 from runner.risk.verdict.naming import shown as plain_words
-from runner.risk.verdict.programs import DRY_RUN, INTERPRETERS
+from runner.risk.verdict.programs import INTERPRETERS, WOULD_DO
 from runner.risk.verdict.sentence import finished, sentence
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ def _look_at(
     """
     worst = max((one for one in findings if one.span != WHOLE), key=lambda one: one.level, default=None)
     if worst is None or worst.level < Level.MEDIUM:
-        main = min((one for one in found if one.named.words != TEMPORARY_FILES), key=_aside, default=None)
+        main = min(_telling(found), key=_aside, default=None)
         changes = main is not None and main.verb in CHANGING
         few = len(lines) <= (SEEN_AT_ONCE if changes else FEW_LINES)
         return None if main is None or few or _aside(main)[0] > LOOKED_AT else deciding(main, lines)
@@ -329,6 +329,17 @@ def _look_at(
     return deciding(first, lines)
 
 
+def _telling(found: Sequence[Doing]) -> Iterator[Doing]:
+    """Yield what may be what a program is for: nothing that is only on the way to it, or cleared up behind it."""
+    written = {one.named.place: one.act.order for one in reversed(found) if one.verb is Verb.WRITES and one.named.place}
+    started = (one.named.does for one in found if one.verb is Verb.STARTS)
+    used = {does.what for does in started if does is not None and does.verb not in LOOKS}
+    for one in found:
+        own = one.verb is Verb.DELETES and written.get(one.named.place, one.act.order) < one.act.order
+        if one.named.words != TEMPORARY_FILES and not own and not (one.verb is Verb.WRITES and one.named.words in used):
+            yield one
+
+
 def _aside(one: Doing) -> tuple[int, int, bool, int]:
     """Return how far an act is from what a program is for: what changes something is near, in a loop or of results.
 
@@ -338,7 +349,7 @@ def _aside(one: Doing) -> tuple[int, int, bool, int]:
     if one.verb in CHANGING:
         head = one.act.kind in ("write", "append") and one.act.get("data").exact is not None and not again
         return 2 if head else 0, ORDER[one.verb], not again, one.act.order
-    if one.named.words.endswith(DRY_RUN):
+    if one.named.does is not None and one.named.does.by == WOULD_DO:
         return 1, 0, not again, one.act.order
     if (done := one.named.does) is not None:
         return 3 if done.verb in LOOKS else 1, 1, False, one.act.order
@@ -353,6 +364,8 @@ FEW_LINES = 5
 def deciding(one: Doing, lines: Lines) -> Span:
     """Return where an act stands; of one of several lines the line with the word that decides, where that is known."""
     place = one.place
+    if one.act.kind == "query" and (found := _statement(one, lines)) is not None:
+        return found
     if place[2] <= place[0] or place[2] > len(lines) or place[2] - place[0] > MOST_LINES:
         return lines.place(place)
     act = one.act
@@ -362,9 +375,38 @@ def deciding(one: Doing, lines: Lines) -> Span:
         if any(len(part) > 3 and part in line for part in wanted) or (
             one.verb is Verb.SENDS and known_as(act.name) is not None and GIVES.search(line) is not None
         ):
-            begins = len(line) - len(line.lstrip())
-            return Span(number, begins, number, len(line))
+            return _whole(number, line)
     return lines.place(place)
+
+
+def _statement(one: Doing, lines: Lines) -> Span | None:
+    """Return the line on which the statement stands that a database is given there; None where that is not known."""
+    table = one.act.get("table").text.rpartition(".")[2]
+    if one.act.get("effect").text not in STATEMENTS or not table or known_as(one.act.name) is None:
+        return None
+    for number in range(one.place[0], min(one.place[0] + MOST_LINES, len(lines) + 1)):
+        line = lines.text[lines.start(number) : lines.start(number + 1)].rstrip("\n")
+        if table in line and STATEMENTS[one.act.get("effect").text].search(line) is not None:
+            return _whole(number, line)
+    return None
+
+
+def _whole(number: int, line: str) -> Span:
+    return Span(number, len(line) - len(line.lstrip()), number, len(line))
+
+
+STATEMENTS = {
+    effect: expression(rf"(?i)\b(?:{verbs})\b")
+    for effect, verbs in (
+        ("DROPS", "drop|alter"),
+        ("DELETES_ALL", "delete|truncate|create"),
+        ("DELETES", "delete"),
+        ("CHANGES_ALL", "update"),
+        ("CHANGES", "update|alter"),
+        ("OPENS", "grant|disable|drop|unset|alter|set|create"),
+    )
+}
+"""Verbs of the statements that have an effect."""
 
 
 MOST_LINES = 60
@@ -372,7 +414,7 @@ GIVES = expression(
     r"(?:^|\s)(?:-[FdT]|--(?:form|data|json|upload-file|post-file|post-data|body-file|body-data)[a-z-]{0,12})(?:[\s=]|$)"
 )
 """Options of commands behind which that stands which is sent."""
-LOOKS = frozenset(("lists", "shows", "searches", "compares", "counts", "queries", "plans"))
+LOOKS = frozenset(("lists", "shows", "searches", "compares", "counts", "queries", "estimates", "shows what is in"))
 SEEN_AT_ONCE = 10
 """Lines in which nobody needs to be shown one."""
 CHANGING = frozenset(
@@ -384,6 +426,9 @@ CHANGING = frozenset(
 """What leaves something behind, or lets somebody in."""
 
 
+IN_CONTAINER = f"{ON_MACHINE}{CONTAINER}"
+WITHIN = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc"))
+"""Programs that start another one in a container."""
 EXCEPT = ", except "
 FEW = 3
 """Programs that are named by all their words."""
@@ -445,7 +490,7 @@ def _works(found: Sequence[Doing], needless: set[int], fuller: Mapping[int, str]
     said = {}
     for (verb, by), objects in works.items():
         what, given = listed([one for one, _ in objects if one]), listed([one for _, one in objects if one])
-        said[verb, by] = " ".join(filter(None, (verb, what, "by" if given else "", given)))
+        said[verb, by] = " ".join(filter(None, (verb, what, "by" if given and by != WOULD_DO else "", given)))
     return said
 
 
@@ -478,6 +523,7 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
     needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
     sent = {one.named.words.partition(" to ")[0] + " to" for one in found if one.verb is Verb.SENDS}
     handed = {one.place for one in found if one.verb is Verb.HANDS}
+    within = {one.place for one in found if any(label.startswith(IN_CONTAINER) for label in one.act.labels)}
     makes = {one.place for one in found if one.named.does is not None and one.verb is Verb.WRITES}
     written = {one.named.place: one.act.order for one in reversed(found) if one.verb is Verb.WRITES and one.named.place}
     listens = any(one.verb is Verb.LISTENS and one.named.place for one in found)
@@ -501,7 +547,10 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
                 if one.act.kind == "start" and one.named.computed:
                     drop = one.place in handed
                 else:
-                    drop = named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
+                    inside = one.act.name in WITHIN and one.place in within
+                    drop = (
+                        inside or named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
+                    )
             case _:
                 drop = False
         if drop:

@@ -316,6 +316,10 @@ def _destroys(act: Act, targets: Targets) -> Described:
     where, name = act.get("at").text, act.get("name").text
     if by := act.get("by").text:
         thing, known = act.get("what").text, name.strip(HOLE)
+        if act.get("loads").text:
+            of = f" of {quoted(_without_password(name))}" if known else " of a database"
+            words = f"what is in {quoted(thing)}{of} already" if thing.strip(HOLE) else f"what is in{of[3:]} already"
+            return Verb.DELETES, Named(f"{words} by {quoted(by, 30)}")
         words = " ".join(quoted(one) for one in (thing, name if known else "") if one)
         if not known and "name" in act.fields:
             finds = _again(act) or labels_of((act.get("name"),)) & {"listed", "found", "output"}
@@ -334,6 +338,13 @@ def _destroys(act: Act, targets: Targets) -> Described:
     words = " ".join(filter(None, (what, named))) if what or named != AT_RUN_TIME else f"something {AT_RUN_TIME}"
     within = act.get("within").text
     return Verb.DELETES, Named(f"{words} in {where}{f' ({quoted(within)})' if within else ''}")
+
+
+PASSWORD = expression(r"(?i)(?<=:)[^:@/\s]{1,100}(?=@)|(?<=password=)\S{1,100}")
+
+
+def _without_password(name: str) -> str:
+    return PASSWORD.sub("…", name)
 
 
 def _configures(act: Act, targets: Targets) -> Described:

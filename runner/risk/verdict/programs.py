@@ -34,7 +34,8 @@ QUIET = words(
     "read mapfile readarray exit return break continue wait trap alias unalias type which command builtin let getopts "
     "shopt umask ulimit jobs fg bg tee xargs yes comm join diff cmp md5sum sha1sum sha256sum sha512sum cksum base64 "
     "base32 xxd jq yq column tput clear stty env printenv uname hostname whoami id nproc time ls dir tree stat file du "
-    "df find mktemp eval exec source . sudo doas nohup setsid nice ionice stdbuf timeout watch parallel coproc if then do"
+    "df find mktemp eval exec source . sudo doas nohup setsid nice ionice stdbuf timeout watch parallel coproc if then "
+    "do"
 )
 """Commands that are not named as programs that are started: the shell's own, those for texts, those that start what
 is named itself."""
@@ -69,19 +70,23 @@ def commands(act: Act, targets: Targets) -> Described:
 
 def _dry(named: Named, act: Act) -> Named:
     """Say of a command that only shows what it would do that it is a dry run."""
-    if not is_dry(act.name, [one.text for one in act.get("words").items or ()]):
+    given = [one.text for one in act.get("words").items or ()]
+    if not is_dry(act.name, given):
         return named
+    line = act.get("line").text
+    if len(line) > LONGEST_COMMAND:
+        line = " ".join((act.name, *[word for word in given if word[:1] != "-"][:MOST_NAMED]))
     return named._replace(
-        words=f"{named.whole or named.words}{DRY_RUN}",
-        whole=f"{named.whole}{DRY_RUN}" if named.whole else "",
-        does=None,
+        words=f"{named.words}{DRY_RUN}", whole="", does=Does("shows what", quoted(line, 60), WOULD_DO)
     )
 
 
+MOST_NAMED = 3
 DRY_RUN = " (dry run)"
+WOULD_DO = f"would do{DRY_RUN}"
 NOT_SAID = words("git cargo go make npm pnpm yarn poetry uv pip pip3 npx bunx uvx")
 """Programs whose own words say best what they do, to who uses them."""
-SAYS = frozenset((Effect.LOOKS, Effect.CHECKS, Effect.WORKS))
+SAYS = frozenset((Effect.LOOKS, Effect.CHECKS, Effect.WORKS, Effect.CHANGES))
 
 
 def _does(name: str, act: Act) -> Does | None:
@@ -92,7 +97,7 @@ def _does(name: str, act: Act) -> Does | None:
     arguments = [one.text for one in given]
     if name in ENGINES and (image := image_of(arguments)):
         return Does("runs", f"{quoted(image)} in a container", named_program(name))
-    if any(map(ACTS.fullmatch, arguments)):
+    if any(map(ACTS.fullmatch, arguments)) or not ABOUT_ITSELF.isdisjoint(arguments) or arguments[:1] == ["-E"]:
         return None
     if (purpose := by_name(name)) is not None:
         verb, effect = purpose
@@ -100,11 +105,12 @@ def _does(name: str, act: Act) -> Does | None:
             verb = f"{verb} and corrects"
         what = listed([path_of(one).words for one in _files(given)], 3)
         return Does(verb, what, named_program(name)) if what or not verb.endswith(" in") else None
-    found = asked(name, arguments)
+    known = known_as(name)
+    found = asked(name, arguments, known.valued if known is not None else "")
     if found is None or found.effect not in SAYS:
         return None
     which = next((one for one in given if one.text == found.name), UNKNOWN)
-    path = path_of(which).words if A_FILE.fullmatch(found.name) else ""
+    path = path_of(which).words if A_FILE.fullmatch(found.name) and name != "aws" else ""
     if path in WHOLE_PLACES:
         path, found = "", found._replace(name="")
     named = [quoted(found.thing)] if found.thing and not path else []
@@ -113,6 +119,7 @@ def _does(name: str, act: Act) -> Does | None:
     return Does(found.verb, what, named_program(name)) if what or found.effect is not Effect.LOOKS else None
 
 
+ABOUT_ITSELF = words("--version --help -h -V -help -version")
 ENGINES = words("docker podman nerdctl")
 ALONE = expression(
     r"-[ditqP]{1,5}|--(?:rm|detach|interactive|tty|init|privileged|read-only|no-healthcheck|publish-all)"

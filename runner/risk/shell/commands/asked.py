@@ -9,6 +9,7 @@ that are known is it said that they do that.
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
@@ -44,13 +45,13 @@ class Asked(NamedTuple):
 SAID: Mapping[Effect, Mapping[str, str]] = {
     Effect.LOOKS: {
         "lists": "list ls lsl lsf lsd lsjson ps pods devices workspaces",
-        "shows": "get describe show view inspect info status print display top log logs history events whoami stat"
+        "shows": "get lookup describe show view inspect info status print display top log logs history events whoami stat"
         " stats tree read blame cat usage report analyze analyse statistics snapshots versions",
-        "searches": "search find lookup",
+        "searches": "search find",
         "compares": "diff compare cmp",
         "counts": "count",
         "queries": "query select",
-        "plans": "plan preview estimate",
+        "estimates": "estimate",
     },
     Effect.CHECKS: {
         "checks": "check lint validate verify audit doctor conform fsck vet isready",
@@ -60,13 +61,18 @@ SAID: Mapping[Effect, Mapping[str, str]] = {
         "formats": "fmt format tidy",
         "builds": "build compile bundle",
         "converts": "convert transcode encode",
+        "plans": "plan preview",
+        "pushes": "push publish",
         "renders": "render template generate gen markdown document",
         "exports": "export dump",
     },
     Effect.CHANGES: {
         "creates": "create new",
-        "changes": "update set edit modify patch apply",
-        "starts": "start restart",
+        "changes": "set edit modify patch",
+        "updates": "update upgrade",
+        "applies": "apply",
+        "starts": "start",
+        "restarts": "restart",
         "stops": "stop",
         "switches on": "enable",
         "switches off": "disable",
@@ -77,6 +83,9 @@ SAID: Mapping[Effect, Mapping[str, str]] = {
 VERBS = {
     verb: (said, effect) for effect, ways in SAID.items() for said, known in ways.items() for verb in known.split()
 }
+ALSO_THINGS = words("restore snapshot snapshots backup backups log logs plan report template schedule history usage test")
+PLAIN_VERBS = words("list ls get describe show view info status delete create")
+"""`velero restore describe`: what comes before one of these is what the verb is about, though it may be one as well."""
 LATEST = 8
 """Operands among which the verb is looked for."""
 PLAIN = expression(r"[a-z][a-z0-9]{0,24}(?:[-_][a-z0-9]{1,24}){0,6}")
@@ -85,12 +94,19 @@ GROUPED = words("aws gcloud az doctl gh glab heroku")
 """Tools of which the first word says a part of a service, and is no verb: `gcloud run services list`."""
 
 
-def asked(program: str, arguments: Sequence[str]) -> Asked | None:
-    """Return what a program is asked for; None where no word says it. Options with a value of their own are skipped."""
-    plain = _operands(arguments)
+def asked(program: str, arguments: Sequence[str], valued: str = "") -> Asked | None:
+    """Return what a program is asked for; None where no word says it.
+
+    `valued` are the options that take a value, where they are known; else what stands behind one may be its value.
+    """
+    plain = _operands(arguments, frozenset(valued.split()))
     for at, (word, _) in enumerate(plain[:LATEST]):
         if at == 0 and program in GROUPED and len(plain) > 1:
             continue
+        if word in ALSO_THINGS and at + 1 < len(plain) and plain[at + 1][0] in PLAIN_VERBS:
+            continue
+        if at == 0 and "/" in word:
+            return None  # a file that is started, or worked on
         verb, noun = _verb(word)
         if verb is None:
             if PLAIN.fullmatch(word) is None and at:
@@ -99,7 +115,7 @@ def asked(program: str, arguments: Sequence[str]) -> Asked | None:
         said, effect = verb
         before = [one for one, of_option in plain[:at] if not of_option and PLAIN.fullmatch(one)]
         after = [one for one, of_option in plain[at + 1 :] if not of_option]
-        if not after and effect in (Effect.WORKS, Effect.CHECKS, Effect.REMOVES):
+        if not after and effect is not Effect.LOOKS and not (before or noun):
             after = [one for one, _ in plain[at + 1 :]]  # behind an option that takes no value, more often than not
         if program == "aws":
             return Asked(said, effect, _spaced(noun), _of_option(arguments))
@@ -107,7 +123,7 @@ def asked(program: str, arguments: Sequence[str]) -> Asked | None:
             return Asked(said, effect, _spaced(noun), after[0] if after else "")
         if before:
             return Asked(said, effect, _spaced(" ".join(before)), after[0] if after else "")
-        if after and PLAIN.fullmatch(after[0]):
+        if after and PLAIN.fullmatch(after[0]) and (len(after) > 1 or effect is Effect.LOOKS):
             return Asked(said, effect, _spaced(after[0]), after[1] if len(after) > 1 else "")
         return Asked(said, effect, "", after[0] if after else "")
     return None
@@ -135,9 +151,15 @@ PROGRAMS: Mapping[str, tuple[str, Effect]] = {
         ("draws", Effect.WORKS, "gnuplot plantuml d2"),
         ("counts", Effect.LOOKS, "cloc tokei scc"),
         ("builds", Effect.WORKS, "cmake ninja meson gcc g++ clang tsc esbuild webpack rollup"),
-        ("shows what is in", Effect.LOOKS, "identify mediainfo ffprobe pdfinfo"),
+        (
+            "shows what is in",
+            Effect.LOOKS,
+            "identify mediainfo ffprobe pdfinfo ogrinfo gdalinfo ncdump h5dump sqlite3_analyzer",
+        ),
         ("shows the log of the system", Effect.LOOKS, "journalctl"),
         ("shows the state of the machine", Effect.LOOKS, "lscpu lsblk iostat vmstat sar mpstat"),
+        ("lists jobs", Effect.LOOKS, "squeue sacct qstat bjobs atq lpstat lpq"),
+        ("lists partitions", Effect.LOOKS, "sinfo"),
         ("compares", Effect.LOOKS, "diff3 colordiff difft dyff"),
     )
     for name in names.split()
@@ -148,12 +170,14 @@ ACTS = expression(r"--(?:vacuum|rotate|flush|sync|setup-keys|relinquish-var|smar
 """Options by which what only shows changes something."""
 
 
-def _operands(arguments: Sequence[str]) -> list[tuple[str, bool]]:
+def _operands(arguments: Sequence[str], valued: frozenset[str]) -> list[tuple[str, bool]]:
     """Return what is no option, and whether it stands behind one, whose value it may be."""
     found, after_option = [], False
-    for word in arguments:
+    for before, word in pairwise(("", *arguments)):
         if word.startswith("-") and len(word) > 1:
             after_option = "=" not in word
+        elif before in valued:
+            after_option = False
         else:
             found.append((word, after_option))
             after_option = False

@@ -29,6 +29,7 @@ def converts(inputs: str = "", outputs: str = "-o --output", *, last: bool = Tru
         sources: list[Value] = []
         results: list[Value] = []
         others: list[Value] = []
+        behind: list[Value] = []
         for before, word in pairwise((UNKNOWN, *command.arguments)):
             name, equals, value = word.text.partition("=")
             if before.text in behind_output:
@@ -38,8 +39,9 @@ def converts(inputs: str = "", outputs: str = "-o --output", *, last: bool = Tru
             elif before.text in behind_input:
                 sources.append(word)
             elif word.text[:1] not in ("-", "+") and (FILE.fullmatch(word.text) or "found" in word.labels):
-                others.append(word)
-        if not results and last and others and len(sources) + len(others) > 1 and others[-1] is command.arguments[-1]:
+                (behind if before.text.startswith("-") and "=" not in before.text else others).append(word)
+        others = others if len(others) > 1 else [one for one in command.arguments if one in others or one in behind]
+        if not results and last and others and len(sources) + len(others) > 1:
             results.append(others.pop())
         sources += [] if behind_input else others
         labels = labels_of((command.stdin,))

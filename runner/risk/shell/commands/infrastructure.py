@@ -72,7 +72,9 @@ def cluster(command: Command) -> Value | None:
         elif words[0] == "exec" and _executes_within(command, operands):
             return Value(labels=frozenset({Source.DOWNLOADED}))
         elif CHANGES_CLUSTER.fullmatch(words[0]) and words[:2] not in LOOKS_AT_ROLLOUT:
-            command.act("configure", target=text(f"{words[0]} {named}".strip()), at=text("the cluster"))
+            where = _named(options, *SPACES, "--context")
+            target = f"{words[0]} {named}".strip() + (f" -n {where}" if where else "")
+            command.act("configure", target=text(target), at=text("the cluster"))
     return cluster_secrets(command)
 
 
@@ -120,7 +122,9 @@ def helm(command: Command) -> Value | None:
     if words[:1] and words[0] in ("uninstall", "delete", "del", "un") and not _is_dry(command):
         _destroys(command, "the release", " ".join(words[1:3]), "the cluster", _named(options, *SPACES))
     elif words[:1] and words[0] in ("install", "upgrade", "rollback") and not _is_dry(command):
-        command.act("configure", target=text(" ".join(words[:3])), at=text("the cluster"))
+        where = _named(options, *SPACES, "--kube-context")
+        target = " ".join(words[:3]) + (f" -n {where}" if where else "")
+        command.act("configure", target=text(target), at=text("the cluster"))
     return None
 
 

@@ -20,7 +20,7 @@ REACHES_OUT = expression(
 """Options by which a container has something of this machine, or of others, and may be more than it seems."""
 NAMES_HOST = expression(r"(?i)host|url|uri|dsn|addr|server|://")
 """Words in what a client in a container is given by which it may work on a database elsewhere."""
-FRESH = frozenset(("$RANDOM", "$BASHPID"))
+FRESH = frozenset(("$RANDOM", "$BASHPID", "$$"))
 """Labels of a name that no other container has."""
 
 
