@@ -47,7 +47,7 @@ FINDINGS = {
     "learning.toml": [f"learning-{number}" for number in range(1, 9)],
     "nmend.toml": [f"NMEND-{number}" for number in range(1, 10)],
     "compiled.toml": [f"compiled-{number}" for number in range(1, 12)],
-    "trial.toml": [f"trial-{number}" for number in range(1, 14)],
+    "trial.toml": [f"trial-{number}" for number in range(1, 21)],
     "whole.toml": [f"whole-{number}" for number in range(1, 8)],
     "library.toml": ["N3", "N4", "N5", "N9", "N10", "N11", "N12-library", "S2"],
     "execute.toml": [f"execute-{number}" for number in range(1, 15)],
