@@ -292,6 +292,17 @@ class Command:
         given = self.act("read", path=path)
         return self.shell.nested.content(path).labelled(given.labels | (path.labels & {"found"}))
 
+    def uses(self, given: Sequence[Value], *, strange: bool = False) -> frozenset[str]:
+        """Record that files among the words are given to the program; return the labels of what they hold.
+
+        `strange` says that nothing is known of what it does with them.
+        """
+        labels: frozenset[str] = frozenset()
+        for word in given:
+            if word.text.startswith(("/", "~", "./", "../")) or "/." in word.text:
+                labels |= self.act("use", path=word, strange=text("yes") if strange else UNKNOWN).labels
+        return labels
+
     def searched(self, path: Value) -> Value:
         """Return where a search below a relative path looks, in the folder that the script changed to."""
         folder = self.shell.state.folder

@@ -278,11 +278,7 @@ class SimpleCommands:
         """Record that a program which is not known uses the files that it gets."""
         if command.name in NO_READERS:
             return
-        for word in command.arguments:
-            if word.text.startswith(("/", "~", "./", "../")) or "/." in word.text:
-                fields = {"path": word, "strange": text("yes") if strange else UNKNOWN}
-                act = self.shell.trail.add("use", command.name, fields, command.place, command.labels)
-                self.shell.nested.done(act)
+        command.uses(command.arguments, strange=strange)
 
 
 def program_of(name: str) -> tuple[str, bool]:

@@ -45,8 +45,8 @@ class Asked(NamedTuple):
 SAID: Mapping[Effect, Mapping[str, str]] = {
     Effect.LOOKS: {
         "lists": "list ls lsl lsf lsd lsjson ps pods devices workspaces",
-        "shows": "get lookup describe show view inspect info status print display top log logs history events whoami stat"
-        " stats tree read blame cat usage report analyze analyse statistics snapshots versions",
+        "shows": "get lookup describe show view inspect info status print display top log logs history events whoami"
+        " stat stats tree read blame cat usage report analyze analyse statistics snapshots versions",
         "searches": "search find",
         "compares": "diff compare cmp",
         "counts": "count",
@@ -83,7 +83,9 @@ SAID: Mapping[Effect, Mapping[str, str]] = {
 VERBS = {
     verb: (said, effect) for effect, ways in SAID.items() for said, known in ways.items() for verb in known.split()
 }
-ALSO_THINGS = words("restore snapshot snapshots backup backups log logs plan report template schedule history usage test")
+ALSO_THINGS = words(
+    "restore snapshot snapshots backup backups log logs plan report template schedule history usage test"
+)
 PLAIN_VERBS = words("list ls get describe show view info status delete create")
 """`velero restore describe`: what comes before one of these is what the verb is about, though it may be one as well."""
 LATEST = 8

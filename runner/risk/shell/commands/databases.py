@@ -35,7 +35,7 @@ def client(statements: str, files: str = "", *, operands: bool = False) -> Handl
         if not given and command.stdin is not UNKNOWN:
             given = [command.stdin]
         where = text(database.text or command.name)
-        labels = labels_of(words)
+        labels = labels_of(words) | (command.uses(command.arguments) if given else frozenset())
         for statement in given:
             statement_runs(command, statement)
             labels |= command.act("query", sql=statement, at=where).labels
