@@ -65,7 +65,7 @@ def judged(code: str) -> Assessment:
         ("gcloud logging logs list", "Lists “logging logs” by"),
         ("systemctl restart nginx", "Restarts “nginx” by"),
         ("docker push registry.acme.example/app:1", "Pushes “registry.acme.example/app:1” by"),
-        ("kubectl --context staging -n web apply -f a.yaml", "Changes the cluster (“apply a.yaml -n web”)."),
+        ("kubectl --context staging -n web apply -f a.yaml", "(“apply a.yaml -n web --context staging”)"),
         ("squeue --states=PENDING", "Lists jobs by"),
         ("curl -G https://a.example/works --data-urlencode 'q=trees'", "Downloads from a.example/works."),
         ("curl -G https://a.example -d k=$API_TOKEN", "Sends the value of API_TOKEN to a.example."),

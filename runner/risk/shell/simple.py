@@ -163,8 +163,9 @@ class SimpleCommands:
 
     def _instead(self, call: _Call) -> None:
         """Note a command that is not the program of its name, but what the script has surely put in its place."""
-        if call.words[0].text not in (self.shell.replaced | self.shell.stand_ins.keys()):
-            return
+        name = call.words[0].text
+        if is_stranger(name) or name not in (self.shell.replaced | self.shell.stand_ins.keys()):
+            return  # a function of the script's own is in nothing's place
         fields = {"line": call.words[0], "name": call.words[0], "instead": text("yes")}
         self.shell.trail.add("command", "stand-in", fields, call.where)
 

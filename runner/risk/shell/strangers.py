@@ -9,7 +9,7 @@ from runner.model.expression import expression
 from runner.risk.executing.running import RUNNERS
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
-from runner.risk.shell.commands.asked import Effect, asked
+from runner.risk.shell.commands.asked import VerbKind, asked
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.table import known_as
 from runner.risk.shell.commands.well_known import is_well_known
@@ -67,7 +67,7 @@ def note_removal(command: Command) -> None:
         return
     arguments = [word.text for word in command.arguments]
     found = asked(command.name, arguments)
-    if found is None or found.effect is not Effect.REMOVES or is_dry(command.name, arguments):
+    if found is None or found.effect is not VerbKind.REMOVES or is_dry(command.name, arguments):
         return
     if len(arguments) < LEAST_WORDS or "--help" in arguments:
         return

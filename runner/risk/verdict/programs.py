@@ -9,7 +9,7 @@ from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN
-from runner.risk.shell.commands.asked import ACTS, CORRECTS, Effect, asked, by_name
+from runner.risk.shell.commands.asked import ACTS, CORRECTS, VerbKind, asked, by_name
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.table import known_as
 from runner.risk.shell.strangers import is_stranger
@@ -60,6 +60,10 @@ def commands(act: Act, targets: Targets) -> Described:
         named = Named(named_program(name), place=name[:40], whole=whole, does=_does(name, act))
         return Verb.STARTS, _dry(named, act)
     first = _verb(words)
+    if first == "branch" and name == "git" and not {"-d", "--delete"}.isdisjoint(words):
+        return Verb.STARTS, Named(
+            "git branch", place="git", whole=whole, does=Does("deletes", "merged branches", "git")
+        )
     if name == "git" and act.get("own").text:
         return Verb.STARTS, Named("git", place="git", does=Does("changes", "a copy of its own", f"git {first}"))
     shown_name = named_program(f"{name} {first}" if first else name)
@@ -86,7 +90,7 @@ DRY_RUN = " (dry run)"
 WOULD_DO = f"would do{DRY_RUN}"
 NOT_SAID = words("git cargo go make npm pnpm yarn poetry uv pip pip3 npx bunx uvx")
 """Programs whose own words say best what they do, to who uses them."""
-SAYS = frozenset((Effect.LOOKS, Effect.CHECKS, Effect.WORKS, Effect.CHANGES))
+SAYS = frozenset((VerbKind.LOOKS, VerbKind.CHECKS, VerbKind.WORKS, VerbKind.CHANGES))
 
 
 def _does(name: str, act: Act) -> Does | None:
@@ -101,7 +105,7 @@ def _does(name: str, act: Act) -> Does | None:
         return None
     if (purpose := by_name(name)) is not None:
         verb, effect = purpose
-        if effect is Effect.CHECKS and any(map(CORRECTS.fullmatch, arguments)):
+        if effect is VerbKind.CHECKS and any(map(CORRECTS.fullmatch, arguments)):
             verb = f"{verb} and corrects"
         what = listed([path_of(one).words for one in _files(given)], 3)
         return Does(verb, what, named_program(name)) if what or not verb.endswith(" in") else None
@@ -116,7 +120,7 @@ def _does(name: str, act: Act) -> Does | None:
     named = [quoted(found.thing)] if found.thing and not path else []
     named += [path or quoted(found.name)] if found.name.strip(HOLE) else []
     what = " ".join(named)
-    return Does(found.verb, what, named_program(name)) if what or found.effect is not Effect.LOOKS else None
+    return Does(found.verb, what, named_program(name)) if what or found.effect is not VerbKind.LOOKS else None
 
 
 ABOUT_ITSELF = words("--version --help -h -V -help -version")

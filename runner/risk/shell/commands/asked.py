@@ -1,4 +1,4 @@
-"""What the words of a command ask a program for: a verb, and what it is done to.
+"""Finds the verb among the words of a command, and what it is about: what the program is asked for.
 
 Programs differ in their names and hardly in their grammar: `kubectl get pods`, `az vm list`,
 `snapper -c root delete 4`, `aws rds
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class Effect(StrEnum):
+class VerbKind(StrEnum):
     """What a verb does to what it is about."""
 
     LOOKS = "looks"
@@ -30,20 +30,20 @@ class Effect(StrEnum):
     REMOVES = "removes"
 
 
-class Asked(NamedTuple):
+class CommandVerb(NamedTuple):
     """What a program is asked for."""
 
     verb: str
     """As in a sentence: `lists`."""
-    effect: Effect
+    effect: VerbKind
     thing: str = ""
     """What the words call it: `db instances`."""
     name: str = ""
     """Which one, where a word says that; HOLE where only the run decides."""
 
 
-SAID: Mapping[Effect, Mapping[str, str]] = {
-    Effect.LOOKS: {
+SAID: Mapping[VerbKind, Mapping[str, str]] = {
+    VerbKind.LOOKS: {
         "lists": "list ls lsl lsf lsd lsjson ps pods devices workspaces",
         "shows": "get lookup describe show view inspect info status print display top log logs history events whoami"
         " stat stats tree read blame cat usage report analyze analyse statistics snapshots versions",
@@ -53,11 +53,11 @@ SAID: Mapping[Effect, Mapping[str, str]] = {
         "queries": "query select",
         "estimates": "estimate",
     },
-    Effect.CHECKS: {
+    VerbKind.CHECKS: {
         "checks": "check lint validate verify audit doctor conform fsck vet isready",
         "tests": "test",
     },
-    Effect.WORKS: {
+    VerbKind.WORKS: {
         "formats": "fmt format tidy",
         "builds": "build compile bundle",
         "converts": "convert transcode encode",
@@ -66,7 +66,7 @@ SAID: Mapping[Effect, Mapping[str, str]] = {
         "renders": "render template generate gen markdown document",
         "exports": "export dump",
     },
-    Effect.CHANGES: {
+    VerbKind.CHANGES: {
         "creates": "create new",
         "changes": "set edit modify patch",
         "updates": "update upgrade",
@@ -78,7 +78,7 @@ SAID: Mapping[Effect, Mapping[str, str]] = {
         "switches off": "disable",
         "imports": "import load restore",
     },
-    Effect.REMOVES: {"deletes": "delete destroy purge erase wipe obliterate drop truncate terminate"},
+    VerbKind.REMOVES: {"deletes": "delete destroy purge erase wipe obliterate drop truncate terminate"},
 }
 VERBS = {
     verb: (said, effect) for effect, ways in SAID.items() for said, known in ways.items() for verb in known.split()
@@ -96,7 +96,7 @@ GROUPED = words("aws gcloud az doctl gh glab heroku")
 """Tools of which the first word says a part of a service, and is no verb: `gcloud run services list`."""
 
 
-def asked(program: str, arguments: Sequence[str], valued: str = "") -> Asked | None:
+def asked(program: str, arguments: Sequence[str], valued: str = "") -> CommandVerb | None:
     """Return what a program is asked for; None where no word says it.
 
     `valued` are the options that take a value, where they are known; else what stands behind one may be its value.
@@ -117,52 +117,52 @@ def asked(program: str, arguments: Sequence[str], valued: str = "") -> Asked | N
         said, effect = verb
         before = [one for one, of_option in plain[:at] if not of_option and PLAIN.fullmatch(one)]
         after = [one for one, of_option in plain[at + 1 :] if not of_option]
-        if not after and effect is not Effect.LOOKS and not (before or noun):
+        if not after and effect is not VerbKind.LOOKS and not (before or noun):
             after = [one for one, _ in plain[at + 1 :]]  # behind an option that takes no value, more often than not
         if program == "aws":
-            return Asked(said, effect, _spaced(noun), _of_option(arguments))
+            return CommandVerb(said, effect, _spaced(noun), _of_option(arguments))
         if noun:
-            return Asked(said, effect, _spaced(noun), after[0] if after else "")
+            return CommandVerb(said, effect, _spaced(noun), after[0] if after else "")
         if before:
-            return Asked(said, effect, _spaced(" ".join(before)), after[0] if after else "")
-        if after and PLAIN.fullmatch(after[0]) and (len(after) > 1 or effect is Effect.LOOKS):
-            return Asked(said, effect, _spaced(after[0]), after[1] if len(after) > 1 else "")
-        return Asked(said, effect, "", after[0] if after else "")
+            return CommandVerb(said, effect, _spaced(" ".join(before)), after[0] if after else "")
+        if after and PLAIN.fullmatch(after[0]) and (len(after) > 1 or effect is VerbKind.LOOKS):
+            return CommandVerb(said, effect, _spaced(after[0]), after[1] if len(after) > 1 else "")
+        return CommandVerb(said, effect, "", after[0] if after else "")
     return None
 
 
-def by_name(program: str) -> tuple[str, Effect] | None:
+def by_name(program: str) -> tuple[str, VerbKind] | None:
     """Return what a program of one purpose does, where its name does not say that; None for any other."""
     return PROGRAMS.get(program)
 
 
-PROGRAMS: Mapping[str, tuple[str, Effect]] = {
+PROGRAMS: Mapping[str, tuple[str, VerbKind]] = {
     name: (said, effect)
     for said, effect, names in (
         (
-            *("checks", Effect.CHECKS),
+            *("checks", VerbKind.CHECKS),
             "ruff flake8 mypy pyright eslint biome hadolint checkov trivy tfsec actionlint kubeconform kubeval tflint"
             " yamllint shellcheck pylint markdownlint markdownlint-cli2 jsonlint xmllint stylelint sqlfluff kube-linter"
             " conftest promtool cppcheck ansible-lint codespell vale write-good"
             " check-jsonschema ajv spectral pg_isready",
         ),
-        ("formats", Effect.WORKS, "black isort prettier gofmt rustfmt shfmt clang-format yamlfmt taplo"),
-        ("tests", Effect.CHECKS, "pytest jest mocha vitest tox nosetests phpunit rspec bats ctest"),
-        ("documents", Effect.WORKS, "terraform-docs helm-docs doxygen sphinx-build typedoc jsdoc"),
-        ("renders", Effect.WORKS, "kustomize jsonnet"),
-        ("draws", Effect.WORKS, "gnuplot plantuml d2"),
-        ("counts", Effect.LOOKS, "cloc tokei scc"),
-        ("builds", Effect.WORKS, "cmake ninja meson gcc g++ clang tsc esbuild webpack rollup"),
+        ("formats", VerbKind.WORKS, "black isort prettier gofmt rustfmt shfmt clang-format yamlfmt taplo"),
+        ("tests", VerbKind.CHECKS, "pytest jest mocha vitest tox nosetests phpunit rspec bats ctest"),
+        ("documents", VerbKind.WORKS, "terraform-docs helm-docs doxygen sphinx-build typedoc jsdoc"),
+        ("renders", VerbKind.WORKS, "kustomize jsonnet"),
+        ("draws", VerbKind.WORKS, "gnuplot plantuml d2"),
+        ("counts", VerbKind.LOOKS, "cloc tokei scc"),
+        ("builds", VerbKind.WORKS, "cmake ninja meson gcc g++ clang tsc esbuild webpack rollup"),
         (
             "shows what is in",
-            Effect.LOOKS,
+            VerbKind.LOOKS,
             "identify mediainfo ffprobe pdfinfo ogrinfo gdalinfo ncdump h5dump sqlite3_analyzer",
         ),
-        ("shows the log of the system", Effect.LOOKS, "journalctl"),
-        ("shows the state of the machine", Effect.LOOKS, "lscpu lsblk iostat vmstat sar mpstat"),
-        ("lists jobs", Effect.LOOKS, "squeue sacct qstat bjobs atq lpstat lpq"),
-        ("lists partitions", Effect.LOOKS, "sinfo"),
-        ("compares", Effect.LOOKS, "diff3 colordiff difft dyff"),
+        ("shows the log of the system", VerbKind.LOOKS, "journalctl"),
+        ("shows the state of the machine", VerbKind.LOOKS, "lscpu lsblk iostat vmstat sar mpstat"),
+        ("lists jobs", VerbKind.LOOKS, "squeue sacct qstat bjobs atq lpstat lpq"),
+        ("lists partitions", VerbKind.LOOKS, "sinfo"),
+        ("compares", VerbKind.LOOKS, "diff3 colordiff difft dyff"),
     )
     for name in names.split()
 }
@@ -186,7 +186,7 @@ def _operands(arguments: Sequence[str], valued: frozenset[str]) -> list[tuple[st
     return found
 
 
-def _verb(word: str) -> tuple[tuple[str, Effect] | None, str]:
+def _verb(word: str) -> tuple[tuple[str, VerbKind] | None, str]:
     """Return the verb that a word is, and what it says that the verb is about: `db-instances`."""
     if word in VERBS:
         return VERBS[word], ""

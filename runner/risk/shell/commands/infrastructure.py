@@ -72,10 +72,15 @@ def cluster(command: Command) -> Value | None:
         elif words[0] == "exec" and _executes_within(command, operands):
             return Value(labels=frozenset({Source.DOWNLOADED}))
         elif CHANGES_CLUSTER.fullmatch(words[0]) and words[:2] not in LOOKS_AT_ROLLOUT:
-            where = _named(options, *SPACES, "--context")
-            target = f"{words[0]} {named}".strip() + (f" -n {where}" if where else "")
+            target = f"{words[0]} {named}".strip() + _which_cluster(options, "--context")
             command.act("configure", target=text(target), at=text("the cluster"))
     return cluster_secrets(command)
+
+
+def _which_cluster(options: dict[str, Value], context: str) -> str:
+    """Return the options that say which cluster is meant, and which part of it."""
+    space, cluster = _named(options, *SPACES), _named(options, context)
+    return (f" -n {space}" if space else "") + (f" {context} {cluster}" if cluster else "")
 
 
 LOOKS_AT_ROLLOUT = (["rollout", "status"], ["rollout", "history"])
@@ -122,8 +127,7 @@ def helm(command: Command) -> Value | None:
     if words[:1] and words[0] in ("uninstall", "delete", "del", "un") and not _is_dry(command):
         _destroys(command, "the release", " ".join(words[1:3]), "the cluster", _named(options, *SPACES))
     elif words[:1] and words[0] in ("install", "upgrade", "rollback") and not _is_dry(command):
-        where = _named(options, *SPACES, "--kube-context")
-        target = " ".join(words[:3]) + (f" -n {where}" if where else "")
+        target = " ".join(words[:3]) + _which_cluster(options, "--kube-context")
         command.act("configure", target=text(target), at=text("the cluster"))
     return None
 
