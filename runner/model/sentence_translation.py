@@ -287,6 +287,8 @@ OBJECTS = (
     to_translate("what is named {name} in {other}"),
     to_translate("what is named {name} in its working folder"),
     to_translate("a copy of {name} to {other}"),
+    to_translate("{name} for {other}"),
+    to_translate("its working folder for {name}"),
     to_translate("the content of {name}"),
     to_translate("{name} (git hook)"),
     to_translate("{name} (cron)"),

@@ -66,6 +66,8 @@ def judged(code: str) -> Assessment:
         ("systemctl restart nginx", "Restarts “nginx” by"),
         ("docker push registry.acme.example/app:1", "Pushes “registry.acme.example/app:1” by"),
         ("kubectl --context staging -n web apply -f a.yaml", "(“apply a.yaml -n web --context staging”)"),
+        ("find ~/src -name node_modules -prune", "Looks through ~/src for “node_modules”; changes nothing."),
+        ("git branch --merged | xargs git branch -d", "deletes merged branches by"),
         ("squeue --states=PENDING", "Lists jobs by"),
         ("curl -G https://a.example/works --data-urlencode 'q=trees'", "Downloads from a.example/works."),
         ("curl -G https://a.example -d k=$API_TOKEN", "Sends the value of API_TOKEN to a.example."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.acts import PICKED_BY_AGE
+from runner.risk.model.value import HOLE
 from runner.risk.rules.starting import started_by
 from runner.risk.verdict.naming import (
     FINDS,
@@ -20,6 +21,7 @@ from runner.risk.verdict.naming import (
     file_name,
     listed,
     path_of,
+    quoted,
 )
 from runner.risk.verdict.programs import WITH_COMMAND, named_program
 from runner.risk.verdict.sentence import A_COPY, A_LINK
@@ -131,7 +133,11 @@ def makes(act: Act, targets: Targets) -> Described:
 
 
 def lists(act: Act, targets: Targets) -> Described:
-    return Verb.LISTS, path_of(act.get("path"), "folder")
+    named = path_of(act.get("path"), "folder")
+    wanted = [one for one in act.get("names").texts if one.strip("*?./") and HOLE not in one]
+    if wanted and not named.computed:
+        named = named._replace(words=f"{named.words} for {listed([quoted(one) for one in wanted])}")
+    return Verb.LISTS, named
 
 
 def changes_rights(act: Act, targets: Targets) -> Described:
