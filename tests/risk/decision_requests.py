@@ -218,7 +218,7 @@ REQUESTS = (
         SHELL,
         D4,
         "Writes …/hooks/post-checkout (git hook), sets core.hooksPath of git to “…/hooks”, "
-        "changes the rights of …/hooks/post-checkout to 777 and runs “git rev-parse --git-dir” and tools/watch.sh.",
+        "changes the rights of …/hooks/post-checkout to 777 and runs git rev-parse and tools/watch.sh (if run).",
         Level.HIGH,
         5,
         ("git finds no repository in this sandbox",),
@@ -250,7 +250,7 @@ REQUESTS = (
         "Flatten the test data",
         JAVASCRIPT,
         H3,
-        "Writes fixtures/flat.json and reads fixtures/nested.json.",
+        "Writes fixtures/flat.json, reads fixtures/nested.json and prints text.",
         None,
         conflicts=("reads fixtures/nested.json, which is not in this sandbox",),
     ),

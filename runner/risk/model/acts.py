@@ -32,6 +32,7 @@ KINDS = frozenset(
         "builtins-by-class",
         "by-data",
         "capture",
+        "checked",
         "chmod",
         "chown",
         "clipboard-write",
@@ -248,7 +249,9 @@ WAY_BACK = "way-back"
 """The label of what a migration of a database does only where it is taken back."""
 LOCAL_SERVICE = "local-service"
 """The label of a client of a service that is on this machine, in the place of a cloud."""
-MILDER = frozenset({WAY_BACK, LOCAL_SERVICE})
+OFFLINE = "offline"
+"""The label of a request by HTTP that a test answers itself, with the network switched off for the whole program."""
+MILDER = frozenset({WAY_BACK, LOCAL_SERVICE, OFFLINE})
 """Labels of what is done to services, and does no lasting harm there as the code stands."""
 ASSUMED = frozenset({"assumed"})
 """The label of what is done only if a function that is handed on is called with what is handed on beside it."""
@@ -273,6 +276,14 @@ class Trail:
     language: str = ""
     called: set[str] = field(default_factory=set)
     """Functions without a meaning here that were called."""
+    given: dict[str, list[tuple[Value, ...]]] = field(default_factory=dict)
+    """What each of these was given, call by call, in the order in which they are called first."""
+    called_at: dict[str, Place] = field(default_factory=dict)
+    """Where each of these is called first."""
+    clients: set[str] = field(default_factory=set)
+    """Libraries that are clients of services elsewhere."""
+    followed: dict[str, None] = field(default_factory=dict)
+    """Names of functions of the program that it calls itself, in their order."""
     evaluated: int = 0
     """How many texts deep, run as code where they stand, the program is."""
     around: frozenset[str] = frozenset()

@@ -17,6 +17,15 @@ from runner.risk.model.value import is_absent, labels_of
 from runner.risk.shell.commands.table import known_as
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.remote import LOCAL
+from runner.risk.verdict.called import (
+    MEMORY_LIBRARIES,
+    calls_in_words,
+    in_memory_in_words,
+    printed_in_words,
+    tests_in_words,
+    told_at,
+    without_tests,
+)
 from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
 from runner.risk.verdict.doing import (
     A_FILE,
@@ -32,13 +41,13 @@ from runner.risk.verdict.doing import (
 from runner.risk.verdict.naming import TEMPORARY_FILES, listed, quoted
 from runner.risk.verdict.naming import shown as plain_words
 from runner.risk.verdict.programs import INTERPRETERS, WOULD_DO
-from runner.risk.verdict.sentence import finished, sentence
+from runner.risk.verdict.sentence import NOT_KNOWN, finished, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from runner.model.request import Request
-    from runner.risk.model.acts import Act, Trail
+    from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.model.lines import Lines
     from runner.risk.rules.targets import Targets
 
@@ -108,25 +117,27 @@ def _verdict(
     if len(found) > 1:
         found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
     lead = _lead(findings, found, judged)
-    looked = _look_at(findings, found, trail, lines, judged, None if lead is None else lead[1])
+    deed = None if lead is None else lead[1]
+    looked = _look_at(findings, found, trail, lines, judged, deed, javascript=request.language is Language.JAVASCRIPT)
     source = _source(found)
     needless = _needless(found, source) if len(found) > 1 else set[int]()
     named = (Verb.STARTS, Verb.CALLS)
     acts = _acts([one for one in found if one.verb not in named or one.act.order not in needless], lines)
-    deed = None if lead is None else lead[1]
     fuller = _fuller(found, needless)
     shown = [*condensed(found, needless, source, deed)]
     whole = [*condensed(found, needless, source, deed, fuller)] if fuller else shown
     installed = [(Verb.INSTALLS, quoted(package)) for package in request.packages]
     shown, whole = shown + installed, whole + installed
-    grave = any(one.level >= Level.MEDIUM and not one.id.startswith(BESIDE) for one in findings)
-    hosts = [*_hosts(request.code)] if grave else []
+    hosts = [*_hosts(request.code)] if _is_raised(findings, Level.MEDIUM) else []
     if lead is not None:
         said = _led(lead[0], (shown, whole), "" if lead[2] else partly)
         return RiskVerdict(_naming(said, hosts), looked, acts)
     if stopped is not None and not shown:
         return RiskVerdict(stopped.reason)
-    known = [*libraries(request.language, trail)]
+    every = [*libraries(request.language, trail)]
+    last = _last(request.language, trail)
+    tests = next((words for verb, words in last if verb is Verb.TESTS), "")
+    known = without_tests(every, tests)
     if shown:
         handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
         by = {quoted(library_of(one.act.name), 30) for one in found}
@@ -134,15 +145,87 @@ def _verdict(
         calls = [name for name in known if "." not in name and name not in handed]
         called = [(Verb.CALLS, name) for name in calls if name not in by or not is_said(name, request.language, trail)]
         keyed = [one.named.place for one in found if one.verb is Verb.CALLS and one.act.kind == "hand"]
-        only = keyed and not called and not partly and {verb for verb, _ in shown} == {Verb.CALLS}
+        only = keyed and not called and not partly and not tests and {verb for verb, _ in shown} == {Verb.CALLS}
         if only and all(only_look(quoted(name, 30), request.language, trail) for name in keyed):
             return RiskVerdict(f"{sentence(shown)[:-1]}; {BY_NAME}.", looked, acts)
+        detailed = [*condensed(found, needless, source, deed, {**fuller, **_keyed(found, trail)}), *installed]
+        told = _told([name for _, name in called], calls, request.language, trail)
+        detailed_ways = [[*detailed, *one] for one in told]
         shown, whole = shown + called, whole + called
-        looks = proved and not (partly or calls or request.packages) and {verb for verb, _ in shown} <= LOOKING
-        said = fullest((whole, shown), partly)
+        looks = proved and not (partly or every or request.packages) and {verb for verb, _ in shown} <= LOOKING
+        ways = [whole, shown]
+        if {verb for verb, _ in shown} <= CALM:
+            ways = [[*one, *more] for one in (*detailed_ways, *ways) for more in (last, [])]
+        elif tests and not _is_raised(findings, Level.HIGH):
+            ways = [[*one, *more] for more in (last, []) for one in ways]
+        said = fullest(ways, partly)
         said = f"{said[:-1]}; changes nothing." if looks and not left else _naming(said, hosts)
         return RiskVerdict(said, looked, acts)
+    if not partly and (inside := _in_memory(trail, known, tests)):
+        nothing = f"no use of files, network or other programs was found{'' if proved else PARTLY}"
+        return RiskVerdict(f"{inside[:-1]}; {nothing}.", looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, "" if proved else left[0]), looked, acts)
+
+
+def _is_raised(findings: Sequence[Finding], level: Level) -> bool:
+    """Return whether the code itself is raised to a level."""
+    return any(one.level >= level and not one.id.startswith(BESIDE) for one in findings)
+
+
+def _last(language: Language | None, trail: Trail) -> list[tuple[Verb, str]]:
+    """Return what a sentence ends with where there is room: what is tested, or what is printed."""
+    if tests := tests_in_words(language, trail):
+        return [(Verb.TESTS, tests)]
+    printed = printed_in_words(language, trail)
+    return [(Verb.PRINTS, printed)] if printed else []
+
+
+def _in_memory(trail: Trail, known: Sequence[str], tests: str) -> str:
+    """Return the sentence on a program that only tests something, or works in memory; '' for any other."""
+    memory = in_memory_in_words(trail)
+    if any(name.strip("“”") not in MEMORY_LIBRARIES or not memory for name in known):
+        return ""
+    done = [(Verb.TESTS, one) for one in (memory, tests) if one]
+    return sentence(done) if done else ""
+
+
+CALM = frozenset(
+    (Verb.HANDS, Verb.STARTS, Verb.CONNECTS, Verb.FETCHES, Verb.WRITES, Verb.MAKES, Verb.READS, Verb.LISTS, Verb.CALLS)
+)
+"""What leaves room for what is called, tested and printed besides."""
+
+
+def _told(
+    called: Sequence[str], besides: Sequence[str], language: Language | None, trail: Trail
+) -> Iterator[list[tuple[Verb, str]]]:
+    """Yield what is `called`, and `besides` of libraries that acts name: whole, and as far as names tell something."""
+    if language is not Language.JAVASCRIPT:
+        return
+    words = {name: _in_calls(name, trail) for name in (*called, *besides)}
+    telling = [(Verb.CALLS, said) for name, said in words.items() if said != name]
+    yield [*((Verb.CALLS, words[name]) for name in called if words[name] == name), *telling]
+    if telling:
+        yield [*telling, (Verb.CALLS, "other libraries")] if any(words[name] == name for name in called) else telling
+
+
+def _in_calls(name: str, trail: Trail) -> str:
+    """Return a library, which is quoted, with what is called of it."""
+    methods = calls_in_words(name.strip("“”"), trail) if name[:1] == "“" else ""
+    return f"{methods} of {name}" if methods else name
+
+
+def _keyed(found: Sequence[Doing], trail: Trail) -> dict[int, str]:
+    """Return fuller words, by the order of the act, for libraries that get their key: with what is called of them."""
+    fuller = {}
+    for one in found:
+        if one.verb is Verb.CALLS and one.act.kind == "hand" and one.named.place:
+            name, with_key, key = one.named.words.partition(" with ")
+            fuller[one.act.order] = f"{_in_calls(name, trail)}{with_key}{key}"
+        elif one.verb is Verb.HANDS and one.named.words.endswith(NOT_KNOWN):
+            given, to, name = one.named.words.removesuffix(NOT_KNOWN).rpartition(" to ")
+            methods = calls_in_words(name.strip("“”"), trail)
+            fuller[one.act.order] = f"{given}{to}{name}{NOT_KNOWN}{f', for {methods}' if methods else ''}"
+    return fuller
 
 
 def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: str, doubt: str) -> str:
@@ -161,18 +244,30 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
     ):
         return f"Works on a database in memory; {nothing}"
     if known:
-        calls = [(name, calls_of(name, request.language, trail)) for name in known]
+        calls = [(name, _methods(name, request.language, trail)) for name in known]
         named = [f"{functions} of {name}" if functions else name for name, functions in calls]
         if any(name.startswith("“") for name in known):
             looks = all(only_look(name, request.language, trail) for name in known)
             nothing = f"{BY_NAME if looks else 'what that does was not read'}{partly}."
         elif doubt:
             nothing = f"{nothing.removesuffix(f'{partly}.')}{partly or PARTLY}."
-        return f"{sentence([(Verb.CALLS, one) for one in named])[:-1]}; {nothing}"
+        last = _last(request.language, trail)
+        whole = f"{sentence([*((Verb.CALLS, one) for one in named), *last])[:-1]}; {nothing}"
+        return (
+            whole
+            if len(whole) <= LONGEST_SENTENCE
+            else f"{sentence([(Verb.CALLS, one) for one in known])[:-1]}; {nothing}"
+        )
     if doubt and not partly:
         computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
         return f"{computes}, as far as could be read: {doubt[0].lower()}{doubt[1:]}"
     return f"{nothing[0].upper()}{nothing[1:]}"
+
+
+def _methods(library: str, language: Language | None, trail: Trail) -> str:
+    if language is Language.JAVASCRIPT and library[:1] == "“":
+        return calls_in_words(library.strip("“”"), trail)
+    return calls_of(library, language, trail)
 
 
 def _is_unread(act: Act) -> bool:
@@ -300,6 +395,8 @@ def _look_at(
     lines: Lines,
     judged: Mapping[int, Judged],
     deed: Doing | None,
+    *,
+    javascript: bool,
 ) -> Span | None:
     """Return the line that decides: where the target comes from, else where the worst finding is.
 
@@ -309,10 +406,7 @@ def _look_at(
     """
     worst = max((one for one in findings if one.span != WHOLE), key=lambda one: one.level, default=None)
     if worst is None or worst.level < Level.MEDIUM:
-        main = min(_telling(found), key=_aside, default=None)
-        changes = main is not None and main.verb in CHANGING
-        few = len(lines) <= (SEEN_AT_ONCE if changes else FEW_LINES)
-        return None if main is None or few or _aside(main)[0] > LOOKED_AT else deciding(main, lines)
+        return _calm_line(found, trail, lines, javascript=javascript)
     if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], judged) == worst.level:
         path = found[0].act.get("path")
         names = {label[len(VALUE_OF) :] for label in labels_of((path,)) if label.startswith(VALUE_OF)}
@@ -327,6 +421,20 @@ def _look_at(
         alike = [one for one in found if one.verb is Verb.WRITES and _weight(one, judged) == _weight(first, judged)]
         first = min((one for one in alike if one.named.words == first.named.words), key=_aside, default=first)
     return deciding(first, lines)
+
+
+def _calm_line(found: Sequence[Doing], trail: Trail, lines: Lines, *, javascript: bool) -> Span | None:
+    """Return the line that most of code is for which nobody has to be careful about; None where there are few lines."""
+    if javascript:
+        changes = (one for one in found if one.verb in CHANGING and one.named.words != TEMPORARY_FILES)
+        first = min(changes, key=lambda one: ORDER[one.verb], default=None)
+        place = first.place if first is not None else _main(found, trail)
+        return None if place is None or len(lines) <= SEEN_AT_ONCE else lines.place(place)
+    main = min(_telling(found), key=_aside, default=None)
+    if main is None or _aside(main)[0] > LOOKED_AT:
+        return None
+    few = SEEN_AT_ONCE if main.verb in CHANGING else FEW_LINES
+    return None if len(lines) <= few else deciding(main, lines)
 
 
 def _telling(found: Sequence[Doing]) -> Iterator[Doing]:
@@ -415,6 +523,19 @@ GIVES = expression(
 )
 """Options of commands behind which that stands which is sent."""
 LOOKS = frozenset(("lists", "shows", "searches", "compares", "counts", "queries", "estimates", "shows what is in"))
+
+
+def _main(found: Sequence[Doing], trail: Trail) -> Place | None:
+    """Return where code does most that changes nothing outside: in memory, by a library, or in looking at something."""
+    inside = [act for act in trail.acts if act.kind in ("destroy", "query") and IN_MEMORY in act.labels]
+    if inside:
+        deed = next((act for act in inside if act.kind == "destroy" or act.get("effect").text == "DELETES"), inside[0])
+        return deed.place
+    looked = next((one.place for one in found if one.verb in LOOKS_AT), None)
+    return looked or told_at(trail)
+
+
+LOOKS_AT = frozenset((Verb.STARTS, Verb.CONNECTS, Verb.FETCHES, Verb.READS, Verb.LISTS))
 SEEN_AT_ONCE = 10
 """Lines in which nobody needs to be shown one."""
 CHANGING = frozenset(

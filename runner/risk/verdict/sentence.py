@@ -49,6 +49,8 @@ CLAUSES: Mapping[Verb, str] = {
     Verb.READS: "reads {}",
     Verb.LISTS: "looks through {}",
     Verb.CALLS: "calls {}",
+    Verb.TESTS: "{}",
+    Verb.PRINTS: "prints {}",
 }
 
 
