@@ -99,6 +99,7 @@ FINDINGS = {
     "loop.toml": [f"loop-{number}" for number in range(1, 4)],
     "not_bash.toml": [f"not-bash-{number}" for number in range(1, 5)],
     "self_test_e2b.toml": ["self-test-e2b-1"],
+    "asked.toml": [f"asked-{number}" for number in range(1, 14)],
     "last_look.toml": [f"last-{number}" for number in range(1, 7)],
 }
 """Each file, and the findings that it has to speak of."""
