@@ -151,7 +151,7 @@ def test_what_is_in_memory_does_not_hide_what_is_not() -> None:
 )
 def test_what_a_request_carries_beside_its_body_is_sent(asked: str) -> None:
     code = (
-        "const fs = require('fs');\nconst text = fs.readFileSync('customers.csv', 'base64');\n"
+        "const fs = require('fs');\nconst text = fs.readFileSync('notes.txt', 'base64');\n"
         f"for (const l of fs.readFileSync('links.txt', 'utf8').split('\\n')) await {asked};"
     )
     assert judged(code).verdict.sentence.startswith("Sends ")
