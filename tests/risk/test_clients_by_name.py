@@ -145,14 +145,11 @@ def test_what_is_in_memory_does_not_hide_what_is_not() -> None:
     assert "ioredis" in judged(code).verdict.sentence.replace("ioredis-mock", "")
 
 
-@pytest.mark.parametrize(
-    "asked",
-    ["fetch(l, { headers: { 'x-note': text } })", "fetch(`https://a.example/${text}`)"],
-)
-def test_what_a_request_carries_beside_its_body_is_sent(asked: str) -> None:
+def test_what_a_request_carries_beside_its_body_is_sent() -> None:
     code = (
         "const fs = require('fs');\nconst text = fs.readFileSync('notes.txt', 'base64');\n"
-        f"for (const l of fs.readFileSync('links.txt', 'utf8').split('\\n')) await {asked};"
+        "for (const l of fs.readFileSync('links.txt', 'utf8').split('\\n'))\n"
+        "  await fetch(l, { headers: { 'x-note': text } });"
     )
     assert judged(code).verdict.sentence.startswith("Sends ")
 
