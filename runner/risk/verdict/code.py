@@ -18,9 +18,9 @@ from runner.risk.shell.commands.table import known_as
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.remote import LOCAL
 from runner.risk.verdict.called import (
-    MEMORY_LIBRARIES,
     calls_in_words,
     in_memory_in_words,
+    is_in_memory,
     printed_in_words,
     tests_in_words,
     told_at,
@@ -183,7 +183,7 @@ def _last(language: Language | None, trail: Trail) -> list[tuple[Verb, str]]:
 def _in_memory(trail: Trail, known: Sequence[str], tests: str) -> str:
     """Return the sentence on a program that only tests something, or works in memory; '' for any other."""
     memory = in_memory_in_words(trail)
-    if any(name.strip("“”") not in MEMORY_LIBRARIES or not memory for name in known):
+    if any(not memory or not is_in_memory(name.strip("“”"), trail) for name in known):
         return ""
     done = [(Verb.TESTS, one) for one in (memory, tests) if one]
     return sentence(done) if done else ""
@@ -238,7 +238,9 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
     if request.language is Language.SHELL:
         return f"Only commands that look and print were found{partly}."
     nothing = f"no use of files, network or other programs was found{partly}."
-    if any(
+    javascript = request.language is Language.JAVASCRIPT
+    others = javascript and any(not is_in_memory(name.strip("“”"), trail) for name in known)
+    if not others and any(
         act.kind in ("query", "destroy") and IN_MEMORY in act.labels and not act.name.startswith("unittest.")
         for act in trail.acts
     ):
