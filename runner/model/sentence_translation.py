@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.model.headline import headline
 from runner.model.shown import PLAIN
-from runner.model.translation import capital, known, to_translate, tr, translated
+from runner.model.translation import ENGLISH, capital, chosen, known, to_translate, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -319,6 +319,11 @@ ADDRESS = to_translate("an address worked out at run time")
 def in_words(sentence: str) -> str:
     """Return a verdict sentence, or its short form, in the chosen language; as it is where not all is understood."""
     return _translated(sentence) or sentence
+
+
+def object_in_words(target: str) -> str:
+    """Return what an act is done to in the chosen language; as it is where that is not understood."""
+    return (_object(target) or target) if chosen() != ENGLISH else target
 
 
 def short_form(verdict: RiskVerdict) -> str:

@@ -114,7 +114,13 @@ def makes_client(act: str, name: str) -> bool:
 
 def note_client(trail: Trail, name: str, args: Sequence[Value], library: str, *, known: bool) -> None:
     """Note that a library is the client of a service, where a call of it says so, or where it is `known` to be."""
-    if library in trail.clients or library.startswith((".", "@/")) or library in COMPUTES or OF_TESTS.search(library):
+    if (
+        not library
+        or library in trail.clients
+        or library.startswith((".", "@/"))
+        or library in COMPUTES
+        or OF_TESTS.search(library)
+    ):
         return
     if known or any(map(_is_address, args)) or THROUGH.search(name):
         trail.clients.add(library)
