@@ -474,6 +474,8 @@ FEW_LINES = 5
 def deciding(one: Doing, lines: Lines) -> Span:
     """Return where an act stands; of one of several lines the line with the word that decides, where that is known."""
     place = one.place
+    if known_as(one.act.name) is None:
+        return lines.place(place)
     if one.act.kind == "query" and (found := _statement(one, lines)) is not None:
         return found
     if place[2] <= place[0] or place[2] > len(lines) or place[2] - place[0] > MOST_LINES:
@@ -483,7 +485,7 @@ def deciding(one: Doing, lines: Lines) -> Span:
     for number in range(place[0], place[2] + 1):
         line = lines.text[lines.start(number) : lines.start(number + 1)].rstrip("\n")
         if any(len(part) > 3 and part in line for part in wanted) or (
-            one.verb is Verb.SENDS and known_as(act.name) is not None and GIVES.search(line) is not None
+            one.verb is Verb.SENDS and GIVES.search(line) is not None
         ):
             return _whole(number, line)
     return lines.place(place)
@@ -492,7 +494,7 @@ def deciding(one: Doing, lines: Lines) -> Span:
 def _statement(one: Doing, lines: Lines) -> Span | None:
     """Return the line on which the statement stands that a database is given there; None where that is not known."""
     table = one.act.get("table").text.rpartition(".")[2]
-    if one.act.get("effect").text not in STATEMENTS or not table or known_as(one.act.name) is None:
+    if one.act.get("effect").text not in STATEMENTS or not table:
         return None
     for number in range(one.place[0], min(one.place[0] + MOST_LINES, len(lines) + 1)):
         line = lines.text[lines.start(number) : lines.start(number + 1)].rstrip("\n")
