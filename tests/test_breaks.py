@@ -43,6 +43,7 @@ FINDINGS = {
         *(f"calm-{number}" for number in range(1, 15)),
     ],
     "read.toml": [*(f"proof-{number}" for number in range(1, 6)), *(f"told-{number}" for number in range(1, 5))],
+    "grammar.toml": [f"grammar-{number}" for number in range(1, 11)],
     "read2.toml": [f"read2-{number}" for number in range(1, 11)],
     "learning.toml": [f"learning-{number}" for number in range(1, 9)],
     "nmend.toml": [f"NMEND-{number}" for number in range(1, 10)],

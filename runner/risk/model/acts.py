@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.risk.model.bounds import CUT, excerpt
 from runner.risk.model.outline_data import words
@@ -256,6 +256,15 @@ DEEPEST_NESTING = 6
 """Texts run as code inside each other that are followed; one more is a finding."""
 
 
+class NamedCall(NamedTuple):
+    """One call of a function that is known by its name alone."""
+
+    place: Place
+    constants: tuple[str, ...]
+    values: tuple[Value, ...] = ()
+    """All that it is given."""
+
+
 @dataclass(slots=True)
 class Trail:
     """Everything done so far, in order, across nested languages."""
@@ -273,6 +282,10 @@ class Trail:
     language: str = ""
     called: set[str] = field(default_factory=set)
     """Functions without a meaning here that were called."""
+    asked: dict[str, list[NamedCall]] = field(default_factory=dict)
+    """Where those functions are called, and with which constants, by their names."""
+    tested: tuple[str, ...] = ()
+    """Functions and classes of a program that are tried by tests which it runs."""
     evaluated: int = 0
     """How many texts deep, run as code where they stand, the program is."""
     around: frozenset[str] = frozenset()

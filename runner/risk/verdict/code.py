@@ -15,7 +15,9 @@ from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, Ri
 from runner.risk.model.acts import ON_MACHINE, VALUE_OF
 from runner.risk.model.value import is_absent, labels_of
 from runner.risk.trace.files import IN_MEMORY
-from runner.risk.trace.remote import LOCAL
+from runner.risk.trace.remote import COMPUTES, LOCAL
+from runner.risk.verdict.calls import BARE, functions_of, telling
+from runner.risk.verdict.calls import ways as calls_in_words
 from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
 from runner.risk.verdict.doing import (
     A_FILE,
@@ -28,18 +30,19 @@ from runner.risk.verdict.doing import (
     doings,
     library_of,
 )
-from runner.risk.verdict.naming import TEMPORARY_FILES, listed, quoted
+from runner.risk.verdict.naming import TEMPORARY_FILES, identifier, listed, quoted
 from runner.risk.verdict.naming import shown as plain_words
 from runner.risk.verdict.programs import INTERPRETERS
 from runner.risk.verdict.sentence import finished, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from runner.model.request import Request
     from runner.risk.model.acts import Act, Trail
     from runner.risk.model.lines import Lines
     from runner.risk.rules.targets import Targets
+    from runner.risk.verdict.naming import Named
 
 UNREAD = frozenset({"unparsed", "left-out", "repaired", "too-deep", "cut"})
 PARTLY = ", as far as could be read"
@@ -78,6 +81,10 @@ def verdict_on(
     `proved` and `left` are as in `_verdict`. What is no act but stands in the code for all to read is said last.
     """
     verdict = _verdict(request, trail, lines, findings, judged, targets, proved=proved, left=left)
+    if trail.tested and verdict.sentence and all(one.level < Level.MEDIUM for one in findings):
+        tests = f"Tests {listed([identifier(one) for one in trail.tested])}"
+        said = f"{tests}; {verdict.sentence[0].lower()}{verdict.sentence[1:]}"
+        verdict = replace(verdict, sentence=said) if len(said) <= LONGEST_SENTENCE else verdict
     written = next((act for act in trail.acts if act.kind == "written-secret"), None)
     if written is None or not verdict.sentence:
         return verdict
@@ -131,17 +138,39 @@ def _verdict(
         by = {quoted(library_of(one.act.name), 30) for one in found}
         handed |= {quoted(one.named.place, 30) for one in found if one.act.kind == "hand" and one.named.place}
         calls = [name for name in known if "." not in name and name not in handed]
-        called = [(Verb.CALLS, name) for name in calls if name not in by or not is_said(name, request.language, trail)]
-        keyed = [one.named.place for one in found if one.verb is Verb.CALLS and one.act.kind == "hand"]
+        called = [name for name in calls if name not in by or not is_said(name, request.language, trail)]
+        given = [one.named for one in found if one.verb is Verb.CALLS and one.act.kind == "hand"]
+        keyed = [one.place for one in given]
         only = keyed and not called and not partly and {verb for verb, _ in shown} == {Verb.CALLS}
         if only and all(only_look(quoted(name, 30), request.language, trail) for name in keyed):
             return RiskVerdict(f"{sentence(shown)[:-1]}; {BY_NAME}.", looked, acts)
-        shown, whole = shown + called, whole + called
+        ways = [[*one, *((Verb.CALLS, name) for name in called)] for one in (whole, shown)]
+        if request.language is Language.PYTHON:
+            ways = [*_calling((whole, shown), called, given, handed & {*known}, trail)]
         looks = proved and not (partly or calls or request.packages) and {verb for verb, _ in shown} <= LOOKING
-        said = fullest((whole, shown), partly)
+        high = any(one.level >= Level.HIGH and not one.id.startswith(BESIDE) for one in findings)
+        only_shows = not high and CHANGING.isdisjoint(verb for verb, _ in shown)
+        last = PRINTS if only_shows and is_shown(request, trail) else ""
+        said = fullest(ways, partly, last)
         said = f"{said[:-1]}; changes nothing." if looks and not left else _naming(said, hosts)
         return RiskVerdict(said, looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, "" if proved else left[0]), looked, acts)
+
+
+def _calling(
+    shown: Iterable[Sequence[tuple[Verb, str]]],
+    called: Sequence[str],
+    given: Sequence[Named],
+    handed: Collection[str],
+    trail: Trail,
+) -> Iterator[list[tuple[Verb, str]]]:
+    """Yield ways to say what is `shown`, with what is `called`, `given` its key or `handed` something."""
+    keys = {quoted(one.place, 30): one.words.removeprefix(quoted(one.place, 30)) for one in given}
+    words = {one.words for one in given}
+    calls = [*calls_in_words(called, trail, handed - keys.keys(), keys)]
+    for way in shown:
+        rest = [one for one in way if one[1] not in words]
+        yield from ([*rest, *((Verb.CALLS, one) for one in more)] for more in calls)
 
 
 def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: str, doubt: str) -> str:
@@ -160,14 +189,19 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
     ):
         return f"Works on a database in memory; {nothing}"
     if known:
-        calls = [(name, calls_of(name, request.language, trail)) for name in known]
+        python = request.language is Language.PYTHON
+        calls = [
+            (name, functions_of(name, trail, every=True) if python else calls_of(name, request.language, trail))
+            for name in known
+        ]
         named = [f"{functions} of {name}" if functions else name for name, functions in calls]
         if any(name.startswith("“") for name in known):
             looks = all(only_look(name, request.language, trail) for name in known)
             nothing = f"{BY_NAME if looks else 'what that does was not read'}{partly}."
         elif doubt:
             nothing = f"{nothing.removesuffix(f'{partly}.')}{partly or PARTLY}."
-        return f"{sentence([(Verb.CALLS, one) for one in named])[:-1]}; {nothing}"
+        shows = PRINTS if is_shown(request, trail) else ""
+        return f"{sentence([(Verb.CALLS, one) for one in named], shows)[:-1]}; {nothing}"
     if doubt and not partly:
         computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
         return f"{computes}, as far as could be read: {doubt[0].lower()}{doubt[1:]}"
@@ -256,11 +290,19 @@ def _naming(said: str, hosts: Sequence[str]) -> str:
     return whole if len(whole) <= LONGEST_SENTENCE else said
 
 
-def fullest(ways: Sequence[Sequence[tuple[Verb, str]]], partly: str) -> str:
+PRINTS = "prints results"
+
+
+def is_shown(request: Request, trail: Trail) -> bool:
+    """Return whether a program of Python prints something."""
+    return request.language is Language.PYTHON and prints(request.language, trail, request.code)
+
+
+def fullest(ways: Sequence[Sequence[tuple[Verb, str]]], partly: str, last: str = "") -> str:
     """Return the first of several ways to say the same that leaves nothing out; the last where each does."""
     said = ""
     for one in ways:
-        said = sentence(one, partly=partly)
+        said = sentence(one, partly=partly, last=last)
         if not LEAVES_OUT.search(said):
             break
     return said
@@ -308,7 +350,9 @@ def _look_at(
     if worst is None or worst.level < Level.MEDIUM:
         changes = (one for one in found if one.verb in CHANGING and one.named.words != TEMPORARY_FILES)
         first = min(changes, key=lambda one: ORDER[one.verb], default=None)
-        return None if first is None or len(lines) <= SEEN_AT_ONCE else lines.place(first.place)
+        if len(lines) <= SEEN_AT_ONCE:
+            return None
+        return _main_line(found, trail, lines) if first is None else lines.place(first.place)
     if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], judged) == worst.level:
         path = found[0].act.get("path")
         names = {label[len(VALUE_OF) :] for label in labels_of((path,)) if label.startswith(VALUE_OF)}
@@ -318,6 +362,19 @@ def _look_at(
     placed = {one.span.line for one in findings if one.level == worst.level}
     first = deed if deed is not None else next(iter(found), None)
     return lines.place(first.place) if first is not None and first.place[0] in placed else worst.span
+
+
+def _main_line(found: Sequence[Doing], trail: Trail, lines: Lines) -> Span | None:
+    """Return the line of a program that changes nothing in which it gets what it is about; None where none is known."""
+    if trail.asked:
+        named = {quoted(name.lstrip("~").partition(".")[0].removesuffix("()"), 30) for name in trail.asked}
+        imported = {act.name.partition(".")[0] for act in trail.acts if act.kind == "import"} - COMPUTES
+        calls = [call for name in sorted(named) if name.strip("“”") in imported for call in telling(name, trail)]
+        if most := [one for one in calls if one.rank > BARE]:
+            return lines.place(min(most, key=lambda one: (-one.rank, one.place)).place)
+    gets = (one for one in found if one.verb in (Verb.FETCHES, Verb.READS, Verb.LISTS))
+    read = next((one for one in gets if one.named.words != TEMPORARY_FILES), None)
+    return None if read is None else lines.place(read.place)
 
 
 SEEN_AT_ONCE = 10

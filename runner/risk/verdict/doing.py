@@ -250,6 +250,14 @@ def _queries(act: Act, targets: Targets) -> Described:
             f"gives somebody every right{f' in {identifier(table)}' if table else ''} ({quoted(opens)})"
         )
     changes = act.get("changes").items or []
+    if (
+        not changes
+        and library_of(act.name)[:1] != "~"
+        and act.get("sql").texts
+        and all(map(PLANS.match, act.get("sql").texts))
+    ):
+        by = quoted(library_of(act.name), 30)
+        return Verb.READS, Named(f"the plans of statements, which are not run, by {by}")
     library = library_of(act.name)
     if (
         not changes
@@ -268,6 +276,11 @@ def _queries(act: Act, targets: Targets) -> Described:
     return Verb.CHANGES_DATA, Named(listed(clauses, 2), computed=any(AT_RUN_TIME in one for one in clauses))
 
 
+PLANS = expression(
+    r"(?i)\s{0,9}explain\s{1,9}(?:\((?:(?!analy[sz]e)[^()]){0,300}\)\s{0,9}|verbose\s{1,9})?"
+    r"(?:delete|update|insert|select|merge)\b[^;]{0,4000};?\s{0,9}\Z"
+)
+"""A statement that only asks a database how it would run another one."""
 LOOKS_UP = expression(
     r"\s{0,9}(?:select|show)\b(?!.{0,2000}\binto\b)(?:\b(?:count|sum|avg|min|max|lower|upper)\(|[^(;]){1,2000}+;?\s{0,9}",
     re.IGNORECASE | re.DOTALL,
@@ -290,6 +303,15 @@ def _discards(act: Act, targets: Targets) -> Described:
     head, mark, inner = what.partition("(")
     words = f"{head}({quoted(inner.rstrip(')'))})" if mark else what
     return Verb.DISCARDS, Named(shown(words, 80))
+
+
+def _mentions(act: Act, targets: Targets) -> Described:
+    """Name what a service is only asked whether it would do."""
+    if "tried" not in act.fields:
+        return None
+    call = identifier(act.name.rpartition(".")[2])
+    of = quoted(library_of(act.name), 30)
+    return Verb.CALLS, Named(f"{call} of {of} as a dry run ({quoted(act.get('tried').text)})", computed=True)
 
 
 def _destroys(act: Act, targets: Targets) -> Described:
@@ -327,6 +349,8 @@ def _configures(act: Act, targets: Targets) -> Described:
         opened = quoted(target) if target.strip(HOLE) else "each that it finds" if _again(act) else "something"
         by = "" if target.strip(HOLE) or "." not in act.name else f" by {_call_of(act)}"
         return Verb.CHANGES_SYSTEM, Named(f"opens {opened} in {where} to others{by} ({quoted(opens)})")
+    if where == "devices" and "unguards" in act.fields:
+        return Verb.CHANGES_SYSTEM, Named(f"ends a protection ({quoted(act.get('unguards').text)})")
     if act.get("password").text:
         return Verb.CHANGES_SYSTEM, Named(f"sets passwords of accounts by {identifier(library_of(act.name))}")
     if where == "service":
@@ -580,6 +604,7 @@ BY_KIND: dict[str, Describe] = {
     "query": _queries,
     "discard": _discards,
     "destroy": _destroys,
+    "mention": _mentions,
     "configure": _configures,
     "schedule": _schedules,
     "import": _named_elsewhere,
