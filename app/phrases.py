@@ -34,7 +34,7 @@ _END = 4096
 """Characters at the end of an error output that are looked at."""
 _NAMES_ERROR = re.compile(
     r"(?:Uncaught |Caused by: |Exception in thread \"[^\"]{1,100}\" )?"
-    r"[A-Za-z_][A-Za-z0-9_.]{0,100}(?:Error|Exception|Interrupt)\b"
+    r"(?:[A-Za-z_][A-Za-z0-9_.]{0,100}(?:Error|Exception|Interrupt)\b|Error(?: \[[A-Z_]{1,60}\])?:)"
 )
 _COMPILER = re.compile(
     r"[A-Za-z0-9_./-]{1,200}\.(?:go|java|rs):[0-9]|error(?:\[E[0-9]{1,8}\])?: (?!aborting|compilation)"

@@ -171,8 +171,7 @@ def _folders() -> set[str]:
 def _below(folder: str, prefix: str) -> list[str]:
     """What a folder holds that begins so; nothing where it has gone meanwhile, or is none."""
     try:
-        with os.scandir(folder) as entries:
-            return [entry.path for entry in entries if entry.name.startswith(prefix)]
+        return [f"{folder}/{name}" for name in os.listdir(folder) if name.startswith(prefix)]
     except OSError:
         return []
 

@@ -32,8 +32,8 @@ OWN_ENGINES = (
 )
 """Files whose tests start engines of their own."""
 ENGINE, ENGINES, DIRECT = "engine", "engines of their own", "gVisor without an engine"
-LONGEST = ("contract", "path", "security", "gui", "sandbox", "gateway", "commands", "risk")
-"""Folders that take long, the longest first: what comes last is short, so that all processes end together."""
+LONGEST = ("contract", "path", "security", "", "languages", "gui", "work", "workspace", "engine", "sandbox", "commands")
+"""Folders with files that take long: what comes last is short, so that all processes end together. "" is `tests`."""
 
 
 class SharedByFile(LoadScopeScheduling):  # type: ignore[misc]

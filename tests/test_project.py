@@ -302,5 +302,7 @@ def test_everything_that_is_imported_is_there_without_the_tools_of_development()
                 missing.append(f"{path.relative_to(ROOT)}: {name}")
     assert missing == ["runner/sandbox/contract_suite.py: pytest"], "which only those load who write a sandbox"
     suite = "runner.sandbox.contract_suite"
-    loading = [path for top in ("runner", "app") for path in (ROOT / top).rglob("*.py") if suite in imports_of(path)]
-    assert not loading
+    paths = [path for top in ("runner", "app") for path in (ROOT / top).rglob("*.py")]
+    # Whatever imports it has its name in the text.
+    named = [path for path in paths if suite.rpartition(".")[2] in path.read_text("utf-8")]
+    assert named and not [path for path in named if suite in imports_of(path)]

@@ -29,7 +29,7 @@ TESTS = [
 ENGINE = [4, 7, 8, 9]
 OWN = [5, 10]
 DIRECT = [13]
-OTHERS = [6, 3, 12, 1, 2, 11, 0]
+OTHERS = [6, 3, 12, 0, 1, 2, 11]
 
 
 class Process:

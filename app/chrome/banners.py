@@ -71,6 +71,7 @@ class Banners(QWidget):
         self._damaged: frozenset[str] = frozenset()
         self._all = False
         self._room = look.px(READABLE)
+        self._low = False
         self._more = QPushButton(self)
         self._more.setProperty("kind", "quiet")
         self._more.setAutoDefault(False)
@@ -119,20 +120,20 @@ class Banners(QWidget):
         """Whether one of them says that nothing can be run, or only some of it."""
         return any(name in GRAVE for name in self._notices)
 
-    def fit(self, width: int) -> None:
-        """Take over how many pixels there are for a line."""
-        if width != self._room:
-            self._room = width
+    def fit(self, width: int, low: bool) -> None:
+        """Take over how many pixels there are for a line, and whether there is little height."""
+        if (width, low) != (self._room, self._low):
+            self._room, self._low = width, low
             self._fold()
 
     def _fold(self) -> None:
         """Show one notice at a time on one line, so that work can continue below it; all is one press away.
 
-        What is grave is shown whole.
+        What is grave is shown whole, unless it would take the room of what is to be decided.
         """
         rows = (self._column.itemAt(number) for number in range(self._column.count()))
         notices = [notice for row in rows if row is not None and isinstance(notice := row.widget(), Notice)]
-        grave = [notice for name, notice in self._notices.items() if name in GRAVE]
+        grave = [notice for name, notice in self._notices.items() if name in GRAVE and not self._low]
         for number, notice in enumerate(notices):
             notice.give_room(self._room - self._more.sizeHint().width())
             notice.setVisible(self._all or number < SHOWN)

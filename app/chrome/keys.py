@@ -39,6 +39,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Ctrl+F", tr("search the code")),
             ("Ctrl+ + - 0", tr("size of the code")),
             ("Alt+Z", tr("long lines: wrap them, or not")),
+            ("O", tr("show a folded picture as text, or fold it")),
             ("Ctrl+C", tr("copy the selection or the line")),
         ),
     ),

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 from app import phrases
 from app.chrome.mode_choices import MEANINGS, ModeChoices
 from app.parts.amounts import clock
+from app.parts.plain import set_tip
 from runner.approval.modes import Mode
 from runner.model.translation import tr
 from runner.system.clock import since_boot
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from app.state.cards import Cards
 
 _TICK_MS = 500
+NAME_WIDTH = 62
+"""Pixels of an agent's name where there is little room."""
 
 
 def words(cases: Cards) -> str:
@@ -48,6 +51,8 @@ class ModeButton(QToolButton):
     def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
+        self._look = look
+        self._narrow = False
         self.choices = ModeChoices(look, self)
         self.choices.chosen.connect(self._chosen)
         self.choices.trusted.connect(self.trust)
@@ -65,13 +70,22 @@ class ModeButton(QToolButton):
         cases.happened.connect(self.refresh)
         self.refresh()
 
+    def set_narrow(self, narrow: bool) -> None:
+        """Shorten the name of a trusted agent where there is little room: mode and clock are read in full."""
+        self._narrow = narrow
+        self.refresh()
+
     @Slot()
     def refresh(self) -> None:
         """Say which mode counts now."""
         mode, said = Mode(self._cases.mode.mode), words(self._cases)
-        if said != self.text():
-            self.setText(said)
-            self.setToolTip(MEANINGS[mode])
+        shown = said
+        if self._narrow and (name := phrases.visible(self._cases.mode.agent)):
+            room = self._look.px(NAME_WIDTH)
+            shown = said.replace(name, self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, room), 1)
+        if shown != self.text():
+            self.setText(shown)
+            set_tip(self, f"{said}\n{MEANINGS[mode]}" if shown != said else MEANINGS[mode])
             self.setAccessibleName(
                 tr("Mode: {said}. {meanings} Opens the modes to choose from.", said=said, meanings=MEANINGS[mode])
             )

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from app.look.look import Look
 
 
-WIDTH = 74
+WIDTH, BARE = 74, 52
+"""Pixels; the latter where the icons stand alone."""
 LABELLED = 50
 """Pixels of a button with its name under the icon; where there is less height, the icons stand alone."""
 
@@ -52,6 +53,11 @@ class Navigation(QWidget):
         for button in self._buttons.values():
             if button.toolButtonStyle() is not style:
                 button.setToolButtonStyle(style)
+        width = self._look.px(WIDTH if named else BARE)
+        if self.minimumWidth() != width:
+            self.setFixedWidth(width)
+            if (layout := self.layout()) is not None:
+                layout.invalidate()  # within this event Qt would leave the buttons as wide as before
 
     def mark(self, name: str) -> None:
         """Mark `name` as the page on screen; none where it has no button here."""

@@ -115,6 +115,7 @@ class Toolbar(QWidget):
         super().resizeEvent(event)
         narrow = self.width() < self._look.px(NARROW)
         self._narrow = narrow
+        self.mode.set_narrow(narrow)
         self._show_anywhere()
         self.presence.set_narrow(narrow)
         self._show_hold()
@@ -129,12 +130,15 @@ class Toolbar(QWidget):
     def _show_anywhere(self) -> None:
         short = self._narrow or (self._shares and self.width() < self._look.px(WIDE))
         self.anywhere.setText(key_text("Ctrl+K") if short else ANYWHERE)
+        # Whom one trusts, and for how long, needs its room; the key does the same.
+        self.anywhere.setVisible(not self._narrow or self._cases.mode.mode != Mode.TRUST)
         self._row.activate()
 
     @property
     def free_from(self) -> int:
         """Where its buttons end, in pixels: to the right of that it only says how things stand."""
-        return self.anywhere.geometry().right() + 1 + self._row.spacing()
+        last = self.stop if self.anywhere.isHidden() else self.anywhere
+        return last.geometry().right() + 1 + self._row.spacing()
 
     @Slot()
     def refresh(self) -> None:
@@ -142,6 +146,7 @@ class Toolbar(QWidget):
         if self._cases.mode.mode != self._marked:
             self._marked = self._cases.mode.mode
             self._paint_mark()
+            self._show_anywhere()
         busy = bool(self._cases.count_waiting() or self._cases.count_running() or self._work.at_work())
         if self.stop.isEnabled() != busy:
             self.stop.setEnabled(busy)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.chrome.banners import Banners
     from app.chrome.expiry_strip import ExpiryStrip
     from app.chrome.toolbar import Toolbar
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST = 16777215
 """No bound of a height, as Qt has it."""
+LOW = 400
+"""Height of the window, in pixels, below which it takes one line for each of both."""
 LEAST = 280
 """Pixels beside the buttons of the toolbar below which it lies under them."""
 
@@ -22,13 +26,18 @@ LEAST = 280
 class ToolbarOverlay(QWidget):
     """Holds banners and the strip of what expires. What needs more than a line covers the head of the page below it.
 
-    It reaches over no list at the left, and over no button of the toolbar. What the toolbar says for a moment comes
-    before a banner that is not grave.
+    A request under review leaves that free (`covers`). It reaches over no list at the left, and over no button of the
+    toolbar. What the toolbar says for a moment comes before a banner that is not grave.
     """
 
-    def __init__(self, toolbar: Toolbar, look: Look, parent: QWidget) -> None:
+    covers = Signal(int)
+    """To which height in its parent it reaches, in pixels; 0 for nowhere."""
+
+    def __init__(self, toolbar: Toolbar, look: Look, parent: QWidget, left: Callable[[], int]) -> None:
+        """`left` returns where the page begins, in pixels: under the toolbar it lies beside the rail."""
         super().__init__(parent)
         self._toolbar = toolbar
+        self._left = left
         self._look = look
         self._banners: Banners | None = None
         self._hurry: ExpiryStrip | None = None
@@ -80,12 +89,13 @@ class ToolbarOverlay(QWidget):
         # What is about to expire goes soon; it would stand over the head of a request below a banner.
         banners.setMaximumHeight(0 if not hurry.isHidden() and not banners.grave else MOST)
         if hidden:
+            self.covers.emit(0)
             return
         corner = self._toolbar.mapTo(parent, QPoint(self._toolbar.free_from, 0))
         if parent.width() - corner.x() < self._look.px(LEAST):
-            corner = QPoint(0, self._toolbar.geometry().bottom() + 1)
+            corner = QPoint(self._left(), self._toolbar.geometry().bottom() + 1)
         width = parent.width() - corner.x()
-        banners.fit(width)
+        banners.fit(width, parent.height() < self._look.px(LOW))
         layout = self._column
         layout.invalidate()
         height = layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
@@ -93,6 +103,7 @@ class ToolbarOverlay(QWidget):
             banners.rearm()
         self.setGeometry(corner.x(), corner.y(), width, height)
         self.raise_()
+        self.covers.emit(corner.y() + height)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         moved = event.type() == QEvent.Type.Resize

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -28,7 +28,7 @@ from app.chrome.toolbar import Toolbar
 from app.chrome.toolbar_overlay import ToolbarOverlay
 from app.chrome.unseen import Unseen
 from app.link.page_tasks import PageTasks
-from app.parts.fold import Pages, Room
+from app.parts.fold import Pages, Room, RoomOfPages
 from app.parts.notice import Tone
 from app.parts.roles import install
 from app.prompt.toast import Toast
@@ -95,11 +95,11 @@ class Window(QWidget):
         self._shapes = Pages(self)
         self._whole = QWidget(self._shapes)
         self._room = Room(parent=self._whole)
-        self._inside = QWidget(self._room.viewport())
+        self._inside = RoomOfPages(self._room.viewport())
         self.presence = Presence(cases, self)
         self.work = WorkCards(bridge, self)
         self.toolbar = Toolbar(cases, self.work, look, self.presence, self._whole)
-        self._overlay = ToolbarOverlay(self.toolbar, look, self._whole)
+        self._overlay = ToolbarOverlay(self.toolbar, look, self._whole, lambda: self._room.x())
         self.banners = Banners(cases, look, self._overlay)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
         self.navigation = Navigation(look, pages, self._whole)
@@ -301,6 +301,13 @@ class Window(QWidget):
 
     # ---- window ----
 
+    @Slot(int)
+    def _keep_free(self, height: int) -> None:
+        """Have the head of a request under review begin below what reaches down to `height`."""
+        page = self.deciding.review.page
+        top = self._room.y() + page.mapTo(self._inside, QPoint()).y()
+        page.keep_free(max(0, height - top))
+
     @Slot()
     def review(self) -> None:
         """Bring the window to the front with the queue on it, where a notice leads. It never decides anything."""
@@ -359,10 +366,7 @@ class Window(QWidget):
         middle.setSpacing(px(4))
         middle.addWidget(self.navigation)
         middle.addWidget(self._room, 1)
-        inside = QVBoxLayout(self._inside)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(px(8))
-        inside.addWidget(self.pages.stack, 1)
+        self._inside.hold(self.pages.stack)
         self._room.setWidget(self._inside)
         whole = QVBoxLayout(self._whole)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -375,6 +379,7 @@ class Window(QWidget):
         # A screen reader goes through the window in the order of its widgets, which is that of the screen then.
         self.navigation.lower()
         self.toolbar.lower()
+        self._overlay.covers.connect(self._keep_free)
         self._overlay.hold(self.banners, self.hurry)
         self._shapes.addWidget(self._whole)
         self._shapes.addWidget(self.dock)

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QItemSelection, Qt, Slot
 from PySide6.QtWidgets import (
     QFileDialog,
-    QHBoxLayout,
     QPushButton,
-    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -25,6 +23,8 @@ from app.files.picture import PictureView
 from app.files.table import TableView
 from app.link.background import Errands
 from app.parts.empty import EmptyState
+from app.parts.flow import FlowRow
+from app.parts.fold import Folding
 from app.parts.plain import plain_label
 from app.parts.text.code import CodeView
 from app.parts.text.lines import list_view
@@ -232,20 +232,15 @@ class FilesView(QWidget):
             self._looked.addWidget(view)
         for button in (self.save, self.save_all):
             button.setAutoDefault(False)
-        head = QHBoxLayout()
-        head.setSpacing(px(8))
-        head.addStretch()
-        head.addWidget(self.save)
-        head.addWidget(self.save_all)
+        head = FlowRow((self.save, self.save_all), px(8), px(4), left=False)
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(px(8), 0, 0, 0)
         column.setSpacing(px(6))
-        column.addLayout(head)
+        column.addWidget(head)
         column.addWidget(self._looked, 1)
         column.addWidget(self.said)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
+        split = Folding(self._look, 400, (80, 160))
         split.addWidget(self.view)
         split.addWidget(right)
         split.setStretchFactor(1, 1)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runner.identity.keyring_answer import KeyringAnswer
     from runner.identity.pin import PinState
     from runner.identity.secrets import Where
+    from runner.model.embedded_picture import EmbeddedPicture
     from runner.model.request import Request
     from runner.requests.bounds import Bound
 
@@ -138,6 +139,10 @@ class Decisions:
     def earlier(self, request_id: str) -> Future[Earlier | None]:
         """Look up what was approved before for the same purpose. The future gives it, or None."""
         return self._link.call(lambda engine: engine.editing.earlier(request_id))
+
+    def pictures(self, request: Request) -> Future[tuple[EmbeddedPicture, ...]]:
+        """Look for pictures that stand in the code of `request` as text."""
+        return self._link.call(lambda engine: engine.parts.assessor.pictures(request.language, request.code))
 
     def _answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, pin: str = "") -> Future[str]:
         async def work(engine: Engine) -> str:

@@ -94,12 +94,12 @@ class Flow(QLayout):
 
 
 class FlowRow(QWidget):
-    """Widgets from the left, as high as their rows need at the present width."""
+    """Widgets as `Flow` places them, as high as their rows need at the present width."""
 
-    def __init__(self, widgets: Iterable[QWidget], spacing: int, below: int) -> None:
+    def __init__(self, widgets: Iterable[QWidget], spacing: int, below: int, left: bool = True) -> None:
         """`below` is the space between rows."""
         super().__init__()
-        self._flow = Flow(widgets, spacing, left=True, below=below)
+        self._flow = Flow(widgets, spacing, left=left, below=below)
         self.setLayout(self._flow)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QDialog, QScrollArea, QSplitter, QStackedWidget, QWidget
 
 from runner.model.translation import tr
@@ -60,6 +60,45 @@ class FoldingRow(QBoxLayout):
             self.setDirection(direction)
 
 
+class FoldingLine(QWidget):
+    """Two parts in a line, the first as wide as there is room; or the second below it, at the right."""
+
+    def __init__(self, first: QWidget, second: QWidget, spacing: int) -> None:
+        super().__init__()
+        self._first, self._second = first, second
+        self._row = FoldingRow()
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(spacing)
+        self._row.addWidget(first, 1)
+        self._row.addWidget(second)
+        self.setLayout(self._row)
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the width of the wider part: the layout would ask for both before it is folded."""
+        widest = max(self._first.minimumSizeHint().width(), self._second.sizeHint().width())
+        return QSize(widest, super().minimumSizeHint().height())
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self._row.sizeHint().height())
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit()  # the words of a part are others
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        least = max(self._first.minimumWidth(), self._first.minimumSizeHint().width())
+        folded = self.width() < least + self._row.spacing() + self._second.sizeHint().width()
+        self._row.fold(folded)
+        at_end = Qt.AlignmentFlag.AlignRight if folded else Qt.AlignmentFlag(0)
+        if self._row.itemAt(1).alignment() != at_end:
+            self._row.setAlignment(self._second, at_end)
+
+
 class Pages(QStackedWidget):
     """A stack that needs no more room than the page on top does; a usual one needs what the largest does."""
 
@@ -83,6 +122,40 @@ class Pages(QStackedWidget):
         if layout is None or not layout.hasHeightForWidth():
             return self.minimumSizeHint().height()
         return max(self.minimumSizeHint().height(), layout.minimumHeightForWidth(width))
+
+
+class RoomOfPages(QWidget):
+    """Holds `Pages` in a `Room`, which then scrolls for the page on top alone.
+
+    A layout would ask the stack's own layout for its height, and that asks all pages that there are.
+    """
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._pages: Pages | None = None
+
+    def hold(self, pages: Pages) -> None:
+        """Take in the pages, which are its children."""
+        self._pages = pages
+        pages.setGeometry(self.rect())
+
+    def minimumSizeHint(self) -> QSize:
+        if self._pages is None:
+            return QSize(0, 0)
+        least = self._pages.minimumSizeHint()
+        return QSize(least.width(), max(least.height(), self._pages.heightForWidth(max(self.width(), least.width()))))
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.LayoutRequest:
+            self.updateGeometry()  # a layout would pass it on
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._pages is not None:
+            self._pages.setGeometry(self.rect())
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
 
 
 class Room(QScrollArea):
@@ -122,6 +195,16 @@ def reveal(widget: QWidget) -> None:
         elif isinstance(step, QStackedWidget) and step.indexOf(inner) >= 0:
             step.setCurrentWidget(inner)
         inner, step = step, step.parentWidget()
+
+
+def reveal_end(widget: QWidget) -> None:
+    """Scroll everything around `widget` until its lower edge is in sight."""
+    step = widget.parentWidget()
+    while step is not None:
+        if isinstance(step, QScrollArea) and (inside := step.widget()) is not None:
+            place = widget.mapTo(inside, QPoint(0, widget.height() - 1))
+            step.ensureVisible(place.x(), place.y(), 0, 0)
+        step = step.parentWidget()
 
 
 def fit(dialog: QDialog, width: int, height: int) -> None:

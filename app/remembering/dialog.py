@@ -13,7 +13,7 @@ from app import phrases
 from app.link.page_tasks import PageTasks
 from app.parts.badge import ClassBadge
 from app.parts.confirm import ConfirmButton
-from app.parts.fold import Room, fit
+from app.parts.fold import FoldingLine, Room, fit
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
@@ -242,11 +242,12 @@ class RememberDialog(QDialog):
         self.view.setMinimumHeight(px(90))
         self.code.setAccessibleName(tr("Code, with what differs numbered"))
         self.code.hide()
-        buttons = QHBoxLayout()
-        buttons.setSpacing(px(8))
-        buttons.addWidget(still, 1)
-        buttons.addWidget(self.cancel)
-        buttons.addWidget(self.save)
+        buttons = QWidget()
+        row = QHBoxLayout(buttons)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(px(8))
+        row.addWidget(self.cancel)
+        row.addWidget(self.save)
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, 0, 0)
@@ -266,7 +267,7 @@ class RememberDialog(QDialog):
         whole.addWidget(self.notice)
         if self.proof is not None:
             whole.addWidget(self.proof)
-        whole.addLayout(buttons)
+        whole.addWidget(FoldingLine(still, buttons, px(8)))
         self.notice.hide()
 
     def _connect(self) -> None:

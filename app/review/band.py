@@ -35,7 +35,10 @@ LOOK_LENGTH = 160
 
 
 class VerdictBand(QWidget):
-    """Tinted by attention, with a bar at its left; calm where what stands out cannot happen. All is plain text."""
+    """Tinted by attention, with a bar at its left; calm where what stands out cannot happen. All is plain text.
+
+    `way` is its lower part, for a place below it that may scroll: the picture and the chips.
+    """
 
     line_picked = Signal(int)
     details_wanted = Signal()
@@ -45,6 +48,7 @@ class VerdictBand(QWidget):
         self._look = look
         self._level: Level | None = None
         self._line = 0
+        self._apart = False
         self.sentence = plain_label(role="verdict", wrap=True)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.tried = plain_label(wrap=True)
@@ -54,6 +58,7 @@ class VerdictBand(QWidget):
         self.picture = PassagePicture(look)
         self.picture.pressed.connect(self.details_wanted)
         self.chips = ChipRow(look)
+        self.way = _Way(self)
         self.calm = self._make_calm()
         look_at = QHBoxLayout()
         look_at.setSpacing(look.px(12))
@@ -65,8 +70,11 @@ class VerdictBand(QWidget):
         column.addWidget(self.sentence)
         column.addWidget(self.tried)
         column.addLayout(look_at)
-        column.addWidget(self.picture)
-        column.addWidget(self.chips)
+        below = QVBoxLayout(self.way)
+        below.setContentsMargins(look.px(16), 0, look.px(12), look.px(9))
+        below.setSpacing(look.px(5))
+        below.addWidget(self.picture)
+        below.addWidget(self.chips)
         look.changed.connect(self._paint_calm)
 
     def _make_calm(self) -> QWidget:
@@ -89,6 +97,7 @@ class VerdictBand(QWidget):
     def _paint_calm(self) -> None:
         self._shield.setPixmap(self._look.pixmap("shield-check", "text", 14))
         self.update()
+        self.way.update()
 
     def show_card(self, shown: Card, kept: Iterable[Kept]) -> None:
         """Show the verdict on what would run; `kept` are the sandboxes that agents keep."""
@@ -117,9 +126,34 @@ class VerdictBand(QWidget):
         facts += rehearsals.facts(shown)
         self.chips.show_facts(facts)
         self.chips.setVisible(bool(facts))
+        self._show_way(way is not None or bool(facts))
         self._fit()
         self.updateGeometry()
         self.update()
+
+    def _show_way(self, shown: bool) -> None:
+        """Show the lower part, or end where the sentences do."""
+        self.way.setVisible(shown)
+        self._end()
+
+    def set_apart(self, apart: bool) -> None:
+        """Note that the lower part stands elsewhere than right below."""
+        if apart != self._apart:
+            self._apart = apart
+            self._end()
+
+    @property
+    def _goes_on(self) -> bool:
+        return not self._apart and not self.way.isHidden()
+
+    def _end(self) -> None:
+        """Make the edge between the two parts that of one ground, or of two."""
+        px, here, below = self._look.px, self.layout(), self.way.layout()
+        assert here is not None and below is not None
+        here.setContentsMargins(px(16), px(9), px(12), px(5 if self._goes_on else 9))
+        below.setContentsMargins(px(16), px(9 if self._apart else 0), px(12), px(9))
+        self.update()
+        self.way.update()
 
     def _show_trial(self, shown: Card) -> None:
         words, found = trials.line(shown), trials.tried(shown)
@@ -172,16 +206,37 @@ class VerdictBand(QWidget):
                 self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        self.paint_ground(self)
+
+    def paint_ground(self, part: QWidget) -> None:
+        """Paint the ground of a part of the band, and the bar where reading begins."""
         tokens, px = self._look.tokens, self._look.px
-        painter = QPainter(self)
+        # What goes beyond the edge of the part is not painted: there the ground continues.
+        above = px(8) if self._goes_on and part is self.way else 0
+        below = px(8) if self._goes_on and part is self else 0
+        ground = QRectF(part.rect().adjusted(0, -above, 0, below))
+        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        bar = QRectF(ground.right() - px(4) if mirrored else 0, ground.top(), px(4), ground.height())
+        painter = QPainter(part)
         painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.hover if self.is_calm else tokens.tint(self._level)))
-        painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
+        painter.drawRoundedRect(ground, px(6), px(6))
         painter.setBrush(QColor(tokens.ink(self._level)))
-        painter.drawRoundedRect(QRectF(0, 0, px(4), self.height()), px(2), px(2))
+        painter.drawRoundedRect(bar, px(2), px(2))
         painter.end()
+
+
+class _Way(QWidget):
+    """The lower part of a band, on the same ground."""
+
+    def __init__(self, band: VerdictBand) -> None:
+        super().__init__()
+        self._band = band
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self._band.paint_ground(self)
 
 
 def _fact(chip: Chip) -> Fact:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSizePolicy, QV
 
 from app import phrases
 from app.parts.column import ScrollColumn
-from app.parts.fold import fit
+from app.parts.fold import FoldingLine, fit
 from app.parts.gauges.ring import CountdownRing
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
@@ -244,9 +244,10 @@ class Batch(QDialog):
 
     def _lay_out(self, look: Look) -> None:
         px = look.px
-        row = QHBoxLayout()
+        buttons = QWidget()
+        row = QHBoxLayout(buttons)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(px(8))
-        row.addWidget(self.sentence, 1)
         row.addWidget(self.no)
         row.addWidget(self.deny)
         row.addWidget(self.yes)
@@ -267,7 +268,8 @@ class Batch(QDialog):
         column.addWidget(listed, 1)
         column.addWidget(self.code, 2)
         column.addWidget(self.reason)
-        column.addLayout(row)
+        self.sentence.setMinimumWidth(px(140))
+        column.addWidget(FoldingLine(self.sentence, buttons, px(8)))
         fit(self, px(720), px(560))
 
 

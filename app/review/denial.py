@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, 
 from app import phrases
 from app.parts.back import back_button
 from app.parts.flow import Flow
+from app.parts.fold import FoldingLine
 from app.parts.key_names import key_text
 from app.review.buttons import DecisionButton
 from runner.model.translation import tr
@@ -70,16 +71,18 @@ class Denial(QWidget):
         self.cancel = back_button(tr("Escape"))
         self.cancel.clicked.connect(self.back)
         self.reasons = Flow([self._canned(words, reason) for words, reason in CANNED], px(4), left=True)
-        line = QHBoxLayout()
-        line.setSpacing(px(8))
-        line.addWidget(self.field, 1)
-        line.addWidget(self.cancel)
-        line.addWidget(self.button)
+        buttons = QWidget()
+        row = QHBoxLayout(buttons)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(px(8))
+        row.addWidget(self.cancel)
+        row.addWidget(self.button)
+        self.field.setMinimumWidth(px(160))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(px(6))
         column.addLayout(self.reasons)
-        column.addLayout(line)
+        column.addWidget(FoldingLine(self.field, buttons, px(8)))
 
     def open(self) -> None:
         """Start with an empty field, ready to type."""

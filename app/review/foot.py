@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from app.parts.flow import Flow
@@ -42,6 +42,7 @@ class Foot(QStackedWidget):
         super().__init__(parent)
         self._look = look
         self._rows: list[Flow] = []
+        self._low = False
         self.sentence = plain_label(role="muted", wrap=True)
         self._make_try()
         self.edit = QPushButton(tr("Edit  E"))
@@ -135,7 +136,19 @@ class Foot(QStackedWidget):
         if words != self.sentence.text():
             self.sentence.setText(words)
             set_tip(self.sentence, words)
+            self._show_sentence()
             self._fit_sentences()
+
+    def set_low(self, low: bool) -> None:
+        """Keep no line free for a sentence where there is little height."""
+        self._low = low
+        for row in self._rows:
+            row.setSpacing(self._look.px(3 if low else 8))
+        self._show_sentence()
+        self._fit()
+
+    def _show_sentence(self) -> None:
+        self.sentence.setVisible(bool(self.sentence.text()) or not self._low)
 
     def flash(self) -> None:
         """Tint the sentence for a moment: a key could not do what it stands for, and this says why."""
@@ -192,7 +205,10 @@ class Foot(QStackedWidget):
         """Make the sentences as high as their words at this width: a stack does not ask labels that wrap."""
         for label in (self.sentence, self.verdict):
             line = label.fontMetrics().lineSpacing()
-            height = min(MOST_LINES * line, max(line, label.heightForWidth(self.width())))
+            # Not what the label asks for: it never asks for less than it was given before.
+            room = QRect(0, 0, max(1, self.width()), 1 << 16)
+            words = label.fontMetrics().boundingRect(room, int(Qt.TextFlag.TextWordWrap), label.text())
+            height = min(MOST_LINES * line, max(line, words.height()))
             if label.height() != height or label.minimumHeight() != height:
                 label.setFixedHeight(height)
                 self._fit()

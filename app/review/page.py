@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.parts.column import Centred
+from app.parts.fold import Room
 from app.parts.notice import Notice, Tone
 from app.review.band import VerdictBand
 from app.review.facts import Facts
@@ -15,8 +16,11 @@ from app.review.foot import Foot
 from app.review.header import Header
 from app.review.limits import LimitsSection
 from app.review.reading import ReadingPane
+from runner.model.translation import tr
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from app.class_reasons.keeping import CaseKeeping
     from app.look.look import Look
     from app.review.guard import ClickGuard
@@ -25,12 +29,20 @@ if TYPE_CHECKING:
 WIDE = 1270
 """Width from which the details stand beside the code: a window of 1700 pixels."""
 DETAILS_WIDTH = 360
+LOW = 360
+"""Height below which what scrolls begins with the code."""
+LEAST_BETWEEN, LEAST_CODE = 10, 66
+"""Height of what scrolls, and of the code with its tabs in it."""
 CODE_WIDTH = 960
 """Most of the code, however wide the window: longer lines are not read at one glance."""
 
 
 class RequestPage(QWidget):
-    """All widgets of a request under review. The details are a tab, or a third column where there is room."""
+    """All widgets of a request under review. The details are a tab, or a third column where there is room.
+
+    What decides stays in sight: class, clock and sentence above, the answers below. Where the text is too large for
+    the window, what is between them scrolls, and begins with the code.
+    """
 
     def __init__(
         self,
@@ -51,6 +63,7 @@ class RequestPage(QWidget):
         self.facts.column.insertWidget(self.facts.column.count() - 2, self.limits)
         self.notice = Notice(look, Tone.WARN, "", closable=True)
         self.foot = Foot(look, guard, self)
+        self._low = False
         self._lay_out()
         self.facts.line_picked.connect(self.reading.go_to)
         self.band.line_picked.connect(self.reading.go_to)
@@ -70,23 +83,70 @@ class RequestPage(QWidget):
         foot.addWidget(self.notice)
         foot.addWidget(self.foot)
         above = QHBoxLayout()
-        above.setContentsMargins(px(14), 0, px(12), px(4))
+        above.setContentsMargins(px(14), 0, px(12), 0)
         above.addWidget(self.band)
+        self._way = QHBoxLayout()
+        self._way.setContentsMargins(px(14), 0, px(12), px(4))
+        self._way.addWidget(self.band.way)
         self._body = QHBoxLayout()
         self._body.setSpacing(0)
         self._body.addWidget(self.reading, 1)
         inside = self.reading.details.layout()
         assert inside is not None
         inside.addWidget(self.facts)
+        between = QWidget()
+        self._inner = QVBoxLayout(between)
+        self._inner.setContentsMargins(0, 0, 0, 0)
+        self._inner.setSpacing(0)
+        self._inner.addLayout(self._way)
+        self._inner.addLayout(self._body, 1)
+        self.between = Room(between)
+        self.between.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.between.setAccessibleName(tr("Request"))
+        self.between.setMinimumHeight(px(LEAST_BETWEEN))
+        self.between.viewport().installEventFilter(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addLayout(above)
-        column.addLayout(self._body, 1)
+        column.addWidget(self.between, 1)
         column.addLayout(foot)
-        self.header.lower()  # a screen reader goes through a page in the order of its widgets
+        # A screen reader goes through a page in the order of its widgets.
+        self.header.lower()
+        self.notice.raise_()
+        self.foot.raise_()
         Centred(self, px(CODE_WIDTH + DETAILS_WIDTH))
+
+    def keep_free(self, height: int) -> None:
+        """Leave so many pixels free at the top, for what lies over it: the answers stay where they are."""
+        layout = self.layout()
+        assert layout is not None
+        margins = layout.contentsMargins()
+        if margins.top() != height:
+            layout.setContentsMargins(margins.left(), height, margins.right(), margins.bottom())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and watched is self.between.viewport():
+            self._fit_height()
+        return super().eventFilter(watched, event)
+
+    def _fit_height(self) -> None:
+        """Begin what scrolls with the code where there is little height, and give the code all that is in sight."""
+        low = self.height() < self._look.px(LOW)
+        if low is not self._low:
+            self._low = low
+            self.band.set_apart(low)
+            self._inner.removeItem(self._way)
+            self._inner.insertLayout(1 if low else 0, self._way)
+            self.foot.set_low(low)
+        least = max(self.between.viewport().height(), self._look.px(LEAST_CODE)) if low else 0
+        if self.reading.minimumHeight() != least:
+            self.reading.setMinimumHeight(least)
 
     @property
     def wide(self) -> bool:

@@ -15,6 +15,7 @@ from app.parts.order import tab_in_reading_order
 from app.review.answering import Answering
 from app.review.comparing import Comparing
 from app.review.editing import VersionEditing
+from app.review.folding import PictureFolding
 from app.review.guard import ClickGuard
 from app.review.interest import Interest
 from app.review.moved_target import Steady
@@ -67,7 +68,7 @@ class ReviewPanel(QFrame):
     answer_declined = Signal(str, str)
     """Request id, and why the person's answer to it was not taken."""
     answered = Signal(str)
-    """The person's answer to this request has been recorded: time for the next."""
+    """The person's answer to this request has been recorded, given here or on its card: time for the next."""
     remember_wanted = Signal()
     """What is on screen is to be remembered; that answers nothing."""
     stronger_wanted = Signal()
@@ -92,6 +93,7 @@ class ReviewPanel(QFrame):
         self.editing = VersionEditing(self._under_review, reading, foot, bridge, self)
         self.answering = Answering(self._under_review, self.page, self.guard, self.editing, bridge, cards)
         self.comparing = Comparing(self._under_review, reading, bridge, self)
+        self._folding = PictureFolding(self._under_review, reading, bridge, self)
         self._steady = Steady((foot.deny, foot.accept, foot.approve, foot.hand_over, foot.later), self)
         self.nothing = EmptyState(look, "mark-open", *NOTHING)
         self.nothing.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -112,6 +114,7 @@ class ReviewPanel(QFrame):
         self.page.limits.changed.connect(self.editing.choose_limits)
         reading.sent.included_changed.connect(self.editing.choose_files)
         self._steady.moved.connect(self.rearm)
+        self._folding.folded.connect(self.rearm)
         self._interest.shown.connect(self._under_review.pause_countdown)
         self.answering.declined.connect(self.answer_declined)
         self.answering.remember_wanted.connect(self.remember_wanted)
@@ -205,6 +208,7 @@ class ReviewPanel(QFrame):
             return
         self.page.header.show_card(shown)
         self.page.reading.show_request(shown)
+        self._folding.start()
         self.page.limits.setVisible(shown.request.tool in NEW_PLACE)
         self._show_facts(shown)
 
@@ -272,6 +276,7 @@ class ReviewPanel(QFrame):
                     self._follow_rehearsal(card)
                 case TrialMoved(request_id) if request_id == card.id:
                     self.page.reading.show_tried(trials.tried(card))
+                    self._folding.follow()
                     self._show_facts(self.shown or card)
                     self.rearm()
                 case RequestAssessed(request_id) if request_id == card.id:
@@ -310,7 +315,6 @@ class ReviewPanel(QFrame):
     def _decided(self, card: Card, by_person: bool) -> None:
         under_review = self._under_review
         changed = self.page.reading.editing or under_review.draft is not None
-        mine = under_review.sent and by_person
         under_review.sent, under_review.draft = False, None
         self.editing.forget()
         self.page.leave(self._has_focus_inside())
@@ -321,7 +325,7 @@ class ReviewPanel(QFrame):
         self.page.header.show_card(card)
         # An expired request can be approved for later at the same place: not by a click meant for now.
         self.rearm()
-        if mine:
+        if by_person:
             self.answered.emit(card.id)
 
     @Slot()

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRegularExpression, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QRegularExpressionValidator
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.parts.back import back_button
+from app.parts.fold import FoldingLine
 from app.parts.key_names import key_text
 from app.parts.plain import plain_label
 from app.review.buttons import DecisionButton
@@ -77,6 +78,7 @@ class Proof(QWidget):
         row.setSpacing(look.px(8))
         row.addWidget(self.what)
         row.addWidget(self.field, 1)
+        self.field.setMinimumWidth(look.px(90))
 
     def open(self) -> None:
         """Ask afresh, with an empty field that has the focus."""
@@ -169,12 +171,15 @@ class ProofEntry(QWidget):
         proof.back.connect(self.back)
         self.cancel = back_button(tr("Escape"))
         self.cancel.clicked.connect(self.back)
-        row = QHBoxLayout(self)
+        buttons = QWidget()
+        row = QHBoxLayout(buttons)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(look.px(8))
-        row.addWidget(proof, 1)
         row.addWidget(self.cancel)
         row.addWidget(self.button)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(FoldingLine(proof, buttons, look.px(8)))
 
     def open(self) -> None:
         """Ask afresh."""

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QVBoxLayout, QWidget
 from app import phrases
 from app.packages.view import PlanView
 from app.parts.empty import EmptyState
-from app.parts.fold import Pages
+from app.parts.fold import Pages, reveal_end
 from app.parts.tabs import WholeTabs
 from app.parts.text.code import CodeView
 from app.review.changes import ChangesView
@@ -44,6 +44,8 @@ DETAILS = tr("Details")
 FILES = tr("Files")
 """Data of the tab with the files that a rehearsal created."""
 UNSEEN = tr("(end not seen)")
+FOLDED = tr("the folded picture")
+"""Stands among the parts of a request while what is said in place of its characters has not been on the screen."""
 
 
 class ReadingPane(QWidget):
@@ -328,6 +330,9 @@ class ReadingPane(QWidget):
 
     def look_further(self, name: str) -> None:
         """Show the part called `name`, or one page more of it where it is on screen."""
+        if name == FOLDED:
+            self.go_to(self.code.unread_fold)
+            return
         tabs = range(self.tabs.count())
         tab = next((tab for tab in tabs if getattr(self.tabs.tabData(tab), "name", "") == name), CODE)
         if tab != self.tabs.currentIndex():
@@ -335,6 +340,7 @@ class ReadingPane(QWidget):
         elif isinstance(view := self._shown_part(), CodeView) and not view.wrapped:
             view.wrap(True)  # what lies beyond the edge is not seen by scrolling down
         elif isinstance(view, QAbstractScrollArea):
+            reveal_end(view)
             bar = view.verticalScrollBar()
             bar.setValue(bar.value() + max(1, bar.pageStep() - bar.singleStep()))
 
@@ -347,7 +353,10 @@ class ReadingPane(QWidget):
     def unseen(self) -> list[str]:
         """Names of the parts whose end has not been on the screen."""
         shown = self._under_review.shown
-        return [] if shown is None else [part.name for part in shown.request.parts if not self._is_seen(part)]
+        if shown is None:
+            return []
+        unseen = [part.name for part in shown.request.parts if not self._is_seen(part)]
+        return unseen if CODE_PART in unseen or not self.code.unread_fold else [*unseen, FOLDED]
 
     def _is_seen(self, part: Part) -> bool:
         if part.name == SENT:

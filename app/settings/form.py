@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from app.settings.words import shown_value, title_of
+from app.settings.words import choice, shown_value, title_of
 from runner.model.translation import tr
 from runner.settings.declared import declared
 from runner.settings.levels import level_values
@@ -117,7 +117,9 @@ class Form:
             case SettingSource.DEFAULT:
                 return tr("Default")
             case SettingSource.LEVEL:
-                return tr("From security level {security_level}", security_level=self.loaded.settings.security_level)
+                return tr(
+                    "From security level {security_level}", security_level=choice(self.loaded.settings.security_level)
+                )
             case SettingSource.YAML:
                 return tr("Set in {file}", file=self._file)
             case _:

@@ -392,11 +392,13 @@ class SettingsPanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(px(8))
         column.addLayout(head)
-        for notice in (self.problems, self.remarks, self.notice):
-            notice.hide()
+        for notice in (self.problems, self.remarks):
             column.addWidget(notice)
         column.addLayout(both, 1)
+        column.addWidget(self.notice)  # above the rows it would move them
         column.addLayout(foot)
+        for notice in (self.problems, self.remarks, self.notice):
+            notice.hide()
         self.sections.hide()
 
     def _connect(self) -> None:

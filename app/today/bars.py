@@ -119,8 +119,9 @@ def bar(line: TitledRow) -> Bar | None:
         # What is not run here, such as a tool of the agent's own program, has no end: a mark where it was approved.
         end = row.finished_at if row.finished_at is not None or row.started_at is not None else decided
         parts.append(Stretch(started, _after(started, end), RAN))
-    words = f"{phrases.clock(row.arrived_at)} {phrases.visible(row.agent)}: {line.title}. {became(row)}"
-    found = f"{phrases.clock(row.arrived_at)} {line.headline or phrases.in_quotes(line.title)}. {became(row)}"
+    at, fate = phrases.clock(row.arrived_at), became(row)
+    words = f"{at} {phrases.visible(row.agent)}: {line.title}. {fate}"
+    found = f"{at} {line.headline or phrases.in_quotes(line.title)}. {fate}"
     return Bar(row.id, row.agent, row.arrived_at, tuple(parts), words, found=found)
 
 

@@ -74,6 +74,8 @@ class TickedChanges(RowModel[ChangeRow]):
         self._search = ""
         self._counts: dict[bytes, str] = {}
         self._findings: dict[bytes, AddedFindings] = {}
+        self._known_chosen: tuple[frozenset[bytes], ChangeTable, tuple[ChangeRow, ...]] | None = None
+        """The ticked rows, and of which ticks and rows that is true."""
 
     def begin(self, table: ChangeTable) -> None:
         """Show the changes of another working copy, ticked as is usual."""
@@ -130,7 +132,11 @@ class TickedChanges(RowModel[ChangeRow]):
     @property
     def chosen(self) -> tuple[ChangeRow, ...]:
         """The ticked rows."""
-        return tuple(row for row in self.table.rows if row.key in self.ticked)
+        known = self._known_chosen
+        if known is None or known[0] is not self.ticked or known[1] is not self.table:
+            rows = tuple(row for row in self.table.rows if row.key in self.ticked)
+            self._known_chosen = known = self.ticked, self.table, rows
+        return known[2]
 
     def hidden(self) -> int:
         """Return how many ticked rows the search does not show."""
@@ -188,6 +194,10 @@ class TickedChanges(RowModel[ChangeRow]):
     def findings(self, row: ChangeRow) -> AddedFindings | None:
         """Return what was found in what a row adds; None where that is not known."""
         return self._findings.get(row.key)
+
+    def found_in_chosen(self) -> list[AddedFindings]:
+        """Return what is known of findings in what the ticked rows add; at most `MOST_READ` are."""
+        return [found for key, found in self._findings.items() if key in self.ticked]
 
     def unread(self, first: int, last: int) -> Iterator[ChangeRow]:
         """Yield the rows whose findings are not known: those from `first` to `last`, then the others, up to a bound."""

@@ -50,6 +50,8 @@ class Verb(StrEnum):
     LISTS = "looks through"
     CALLS = "calls"
     """Libraries whose functions are not known here."""
+    TESTS = "runs tests"
+    PRINTS = "prints"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ ON_DEMAND = (
     "runner.risk.literals.outline",
     "runner.risk.literals.outline_javascript",
     "runner.risk.literals.outline_python",
+    "runner.risk.literals.pictures",
     "runner.risk.context.planned",
     "runner.risk.context.programs",
     "runner.risk.python.program",

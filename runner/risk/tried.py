@@ -7,6 +7,7 @@ for a list of what was asked for and never for a list of all that was.
 
 from __future__ import annotations
 
+import ast
 import base64
 import hashlib
 import json
@@ -58,6 +59,37 @@ click typer react vue lodash dayjs chalk pydantic bs4 lxml
 """
 PLAIN = frozenset(_PLAIN.split())
 """Packages whose functions of those names work on values of the program, on pictures and on screen."""
+_DEEDS = """
+set put update add create insert upsert write send publish post patch upload modify change apply merge push commit grant
+share move rename replace reset cancel close archive execute run save
+"""
+DEEDS = CHANGING | {*_DEEDS.split()}
+"""Words in the name of a function of a package that does something elsewhere."""
+_READING = """
+get list describe show read find search query select head count fetch load open download status info lookup exists scan
+iter paginate wait print log
+"""
+READING = frozenset(_READING.split())
+"""Words at the beginning of the name of a function of a package that changes nothing."""
+_OPENING = """
+connect createconnection createpool createclient create_client create_engine createengine create_pool from_url fromurl
+login authenticate auth configure init initialize initializeapp
+"""
+OPENING = frozenset(_OPENING.split())
+"""What a function of a package is called, in small letters, that opens what a key is for."""
+STATEMENT = frozenset({"execute", "executemany", "exec", "query", "raw", "prepare", "executescript", "unsafe", "text"})
+"""Functions of packages, in small letters, that take SQL first."""
+BUILDS = frozenset({"sqlalchemy.delete", "sqlalchemy.sql.delete"})
+"""Functions that only make a statement, which another runs."""
+SETS_KEY = re.compile(r"(?i)set_?\w{0,20}?(?:key|token|credentials?|auth)")
+"""What a function of a package is called that hands it its key."""
+_CLIENT = """
+api app auth client config connection credential credentials driver engine pool provider sdk service session
+"""
+CLIENT = frozenset(_CLIENT.split())
+"""Words at the end of the name of a class of a package that is opened by a key."""
+MOST_KEYS = 2
+"""Different secrets that what is opened by keys is given at once; more of them are an environment as a whole."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 LEFT_OUT = {"kind": "more"}
 """Says that there was more than is recorded."""
@@ -101,6 +133,11 @@ ASKED_FOR = "request."
 NOT_READ = frozenset({"noted.repaired", "hidden.left-out", "risk.unparsed", "risk.too-large", "risk.too-deep"})
 """Ids of findings that say that a program could not be read as it stands."""
 PARTLY_READ = "Not all of what it asked for could be read."
+MOCKED = "mocked "
+"""Begins the name of what a package for tests has put in place of a service; the programs in the sandbox write it."""
+DRY = "DryRun"
+"""The argument of Amazon's calls by which nothing is done, and only the rights to it are looked at."""
+AMAZON = frozenset({"boto3", "botocore", "aioboto3"})
 GRAVEST = (TriedKind.DISCLOSE, TriedKind.DELETE_FOLDER, TriedKind.DELETE, TriedKind.RUN, TriedKind.CALL, TriedKind.SEND)
 
 
@@ -154,6 +191,8 @@ def recorded(result: Result, mark: str, seed: str) -> Recorded:
         remarks.append("It looked at the decoys, and may do something else without them.")
     if "unwatched" in kinds:
         remarks.append("It starts what is not watched, which may ask for more.")
+    if "answered" in kinds:
+        remarks.append("It asks somebody at a terminal, and was answered yes.")
     if "clock" in kinds:
         remarks.append("It asks for the time, and may do something else at another.")
     if "more" in kinds or result.meta.truncated or not {"begun", "over"} <= kinds:
@@ -244,10 +283,14 @@ def _disclosed(
             continue
         client = kind in (TriedKind.CALL, TriedKind.SET) and _package(target) not in HTTP
         door = AS_ARGUMENT if client else AS_HEADER
-        text = target.replace(".", "") if kind == TriedKind.LOOK_UP else door.sub("", f"{target} {data}")
-        for name, each in forms.items():
-            if any(form in text for form in each):
-                yield TriedAct(TriedKind.DISCLOSE, _receiver(kind, target, data), name, line)
+        # What a package was called with before stands in the name of what it gave, and has been a call of its own.
+        said = data if kind in (TriedKind.CALL, TriedKind.SET) else f"{target} {data}"
+        text = target.replace(".", "") if kind == TriedKind.LOOK_UP else door.sub("", said)
+        given = [name for name, each in forms.items() if any(form in text for form in each)]
+        if client and _opens(target) and len(given) <= MOST_KEYS:
+            given = [name for name in given if name.startswith("~")]  # a file of keys is none of a package's
+        for name in given:
+            yield TriedAct(TriedKind.DISCLOSE, _receiver(kind, target, data), name, line)
     for name, each in forms.items():
         if any(form in output for form in each):
             yield TriedAct(TriedKind.DISCLOSE, PRINTED, name)
@@ -255,6 +298,19 @@ def _disclosed(
 
 def _package(target: str) -> str:
     return re.split(r"\W", target.removeprefix("new "), maxsplit=1)[0]
+
+
+def _opens(target: str) -> bool:
+    """Return whether a call of a package is one that a key is for: it makes a client, or connects."""
+    made, target = target.startswith("new "), target.removeprefix("new ")
+    owner, inner, name = target.rpartition(".")
+    if name.lower() in OPENING or SETS_KEY.fullmatch(name):
+        return True
+    if "(" in owner or not (made or name[:1].isupper()):
+        return False
+    return (
+        not inner or name.lower() in owner.lower() or any(word.lower() in CLIENT for word in _WORD.findall(name)[-1:])
+    )
 
 
 def _receiver(kind: str, target: str, data: str) -> str:
@@ -269,7 +325,14 @@ def _receiver(kind: str, target: str, data: str) -> str:
             return PROGRAM + (target.split(None, 1)[0] if target.strip() else "")
         case _:
             host = HOST.search(data) if _package(target) in HTTP else None
-            return host[1] if host else re.split(r"[(=]", target, maxsplit=1)[0]
+            return host[1] if host else _function(target)
+
+
+def _function(target: str) -> str:
+    """Return what a function is called, without what was given on the way to it."""
+    while (plain := re.sub(r"\([^()]*\)|=.*", "", target)) != target:
+        target = plain
+    return target
 
 
 def _forms(value: str) -> tuple[str, ...]:
@@ -398,10 +461,26 @@ def _command(act: TriedAct) -> str:
             return f"chmod {act.data.removeprefix('0o') or '600'} {_path(act.target)}" if act.data.isalnum() else ":"
         case TriedKind.LINK:
             return f"ln -s -- {_path(act.data)} {_path(act.target)}"
+        case TriedKind.CALL if statement := _statement(act):
+            return f"psql -c {shlex.quote(statement)}"
         case TriedKind.SEND | TriedKind.CONNECT:
             return f"curl {shlex.quote('https://' + act.target)}"
         case _:
             return ":"
+
+
+def _statement(act: TriedAct) -> str:
+    """Return the SQL that a call of a package hands to a database, on one line; "" for none."""
+    name = act.target.rpartition(".")[2].lower()
+    if name not in STATEMENT or act.target.startswith(MOCKED) or act.data[:1] not in ("'", '"'):
+        return ""
+    try:
+        call = ast.parse(f"f({act.data})", mode="eval").body
+        first = call.args[0] if isinstance(call, ast.Call) else None
+        text = first.value if isinstance(first, ast.Constant) else ""
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        text = act.data[1:]  # not all of it was kept
+    return _one_line(text) if isinstance(text, str) else ""
 
 
 def _path(path: str) -> str:
@@ -447,15 +526,28 @@ def judged(read: Weighed, said: Assessment, seconds: float) -> Tried:
         on_line = act.line in (named if act.kind is TriedKind.CALL else lines)
         unsaid = level >= Level.HIGH and not (capability in graver or on_line)
         acts.append(replace(act, data=act.data[:MOST_KEPT_DATA], level=level, unsaid=unsaid))
-    acts.sort(key=lambda act: (not act.unsaid, -act.level, _rank(act.kind)))
+    acts.sort(key=lambda act: (not act.unsaid, -act.level, _rank(act)))
     telling = [act for act in acts if act.kind not in (TriedKind.READ, TriedKind.LOOK_UP)] or acts
     told = [act for act in acts if act.level >= Level.MEDIUM or act in telling]
     left = len(told) - MOST_ACTS
     return Tried(tuple(told[:MOST_ACTS]), max(0, left), found.ended, found.ended_at, found.remarks, seconds)
 
 
-def _rank(kind: TriedKind) -> int:
-    return GRAVEST.index(kind) if kind in GRAVEST else len(GRAVEST)
+def _rank(act: TriedAct) -> int:
+    """Return where an act stands among those that are as grave: what is named after a deed before what looks."""
+    if act.kind is not TriedKind.CALL:
+        return GRAVEST.index(act.kind) if act.kind in GRAVEST else len(GRAVEST)
+    found = {word.lower() for word in _WORD.findall(act.target.rpartition(".")[2])}
+    if _is_quiet(act):
+        return len(GRAVEST) + 2
+    return GRAVEST.index(act.kind) if found & DEEDS else len(GRAVEST) + 1
+
+
+def _is_quiet(act: TriedAct) -> bool:
+    """Return whether a call of a package makes something of it, or is named after what only looks."""
+    name = act.target.rpartition(".")[2]
+    begins = next(iter(_WORD.findall(name)), "").lower()
+    return begins in READING or _opens(act.target) or (name[:1].isupper() and not act.target.startswith("new "))
 
 
 def _own_level(act: TriedAct) -> tuple[Level, Capability]:
@@ -482,6 +574,26 @@ def _changes(act: TriedAct) -> bool:
     route = act.data.startswith(("'/", '"/'))  # a web application's address, not a call of another's
     # A class in Python makes something, and what is done with that is another call.
     made = last[:1].isupper() and not act.target.startswith("new ")
+    if act.target.startswith(MOCKED) or act.target in BUILDS or _is_dry(act):
+        return False
+    if last.lower() in STATEMENT and act.data.startswith(tuple(f"{one}(" for one in BUILDS)):
+        return True
     return (
         package not in PLAIN and not (route or made) and any(word.lower() in CHANGING for word in _WORD.findall(last))
+    )
+
+
+def _is_dry(act: TriedAct) -> bool:
+    """Return whether a call asks Amazon's services whether it might, by an argument of which they know nothing else."""
+    amazon = _package(act.target) in AMAZON or act.target.startswith("new @aws-sdk/client-")
+    if not amazon or DRY not in act.data:
+        return False
+    try:
+        if act.data.startswith("{"):
+            return json.loads(act.data).get(DRY) is True
+        call = ast.parse(f"f({act.data})", mode="eval").body
+    except (ValueError, SyntaxError, RecursionError, MemoryError, AttributeError):
+        return False
+    return isinstance(call, ast.Call) and any(
+        one.arg == DRY and isinstance(one.value, ast.Constant) and one.value.value is True for one in call.keywords
     )

@@ -35,8 +35,8 @@ class Settings:
         group=RUN, yaml="security.sandbox.enabled",
     )
     sandbox_type: str = setting(
-        "auto", "Which sandbox runs code; auto takes the strongest one that works here. Only e2b sends code elsewhere, "
-        "and perhaps what an installed package brings: plugin: and its name.",
+        "auto", "Which sandbox runs code; automatic takes the strongest one that works here. Only E2B sends code "
+        "elsewhere, and perhaps what an installed package brings: plugin: and its name.",
         group=RUN, env="SANDBOX_TYPE", yaml="security.sandbox.runtime security.sandbox.type",
         choices="auto local docker gvisor-direct gvisor e2b", synonyms=RUNTIMES, named=PREFIX, restart=True,
     )
@@ -140,7 +140,7 @@ class Settings:
     )
     # ---- code ----
     enforce_allowed_modules: bool = setting(
-        False, "Whether Python code may import only the allowed modules. The level strict always holds to them.",
+        False, "Whether Python code may import only the allowed modules. The strict level always holds to them.",
         group=CODE, yaml="security.sandbox.imports.enforce_allowed",
     )
     allowed_modules: tuple[str, ...] = setting(
@@ -380,7 +380,7 @@ class Settings:
     )
     # ---- E2B ----
     e2b_domain: str = setting(
-        "e2b.app", "Domain of the service that speaks E2B's API. Code is sent there where the sandbox is e2b.",
+        "e2b.app", "Domain of the service that speaks E2B's API. Code is sent there where the sandbox is E2B.",
         group=REMOTE, env="E2B_DOMAIN", yaml="e2b.domain", restart=True,
     )
     e2b_api_url: str = setting(

@@ -31,10 +31,12 @@ from app.look import motion
 from app.look.look import Look, Motion, Theme
 from app.look.tokens import contrast
 from app.parts.elide import ElidedLabel
-from app.parts.fold import Room, in_sight, reveal
+from app.parts.fold import Room, in_sight, reveal, reveal_end
+from app.parts.roles import SpokenNews, announce
 from app.parts.text.code import CodeView
 from app.start.console import _scale
 from runner.model.assessment import Level
+from runner.model.events import ModeChanged
 from runner.model.verdict import RiskVerdict
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
@@ -266,18 +268,56 @@ def test_rows_are_read_as_sentences(stage: Stage) -> None:
     assert row.endswith(" s left")
 
 
-def test_critical_requests_are_announced_and_others_are_not(desk: Desk) -> None:
+def test_a_request_that_is_the_only_one_or_critical_is_announced_and_others_are_not(desk: Desk) -> None:
     said: list[str] = []
     announcing = Announcing(desk.cases, desk.window, lambda _window, words: said.append(words))
     desk.ask(feed.request("print(1)"), feed.assessment(Level.HIGH))
-    assert said == []
-    focus = QApplication.focusWidget()
-    desk.ask(feed.request("rm -rf /", "codex", title="Remove all"), feed.assessment(Level.CRITICAL))
+    announcing._settled.timeout.emit()
     assert len(said) == 1
-    assert said[0].startswith("CRITICAL request by codex: Code is run, ")
+    assert said[0].startswith("Request by claude-code: No findings, Code is run, "), "it has opened on the screen"
+    focus = QApplication.focusWidget()
+    desk.ask(feed.request("print(2)"), feed.assessment(Level.HIGH))
+    announcing._settled.timeout.emit()
+    assert len(said) == 1, "it waits behind the other"
+    desk.ask(feed.request("rm -rf /", "codex", title="Remove all"), feed.assessment(Level.CRITICAL))
+    assert len(said) == 1 and announcing._settled.isActive(), "what comes in a flood is not spoken"
+    announcing._settled.timeout.emit()
+    assert len(said) == 2
+    assert said[1].startswith("CRITICAL request by codex: Code is run, ")
+    gone = desk.ask(feed.request("rm -rf /", "codex"), feed.assessment(Level.CRITICAL))
+    desk.hear(feed.decided(gone))
+    announcing._settled.timeout.emit()
+    assert len(said) == 2, "it waits no more"
     assert QApplication.focusWidget() is focus
     assert desk.answers == []
     announcing.deleteLater()
+
+
+def test_what_only_holds_pages_has_no_role_to_be_spoken(desk: Desk) -> None:
+    stack = desk.page.foot
+    interface = QAccessible.queryAccessibleInterface(stack)
+    assert interface.role() is Role.Client
+    shown = [one for number in range(interface.childCount()) if not (one := interface.child(number)).state().invisible]
+    assert [one.object() for one in shown] == [stack.currentWidget()] or not desk.page.isVisible()
+
+
+def test_news_is_a_notification_that_comes_on_the_screen_each_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Orca 43 speaks: it knows no other event for news."""
+    announce(desk.page.foot, "Nothing listens")
+    assert desk.window.window().findChild(SpokenNews) is None or QAccessible.isActive()
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    focus = QApplication.focusWidget()
+    shown: list[tuple[str, bool]] = []
+    for words in ("One request", "One request"):
+        announce(desk.page.foot, words)
+        news = desk.window.window().findChild(SpokenNews)
+        assert news is not None
+        spoken = QAccessible.queryAccessibleInterface(news)
+        shown.append((spoken.text(QAccessible.Text.Name), news.isVisible()))
+        assert spoken.role() is Role.Notification
+    assert shown == [("One request", True)] * 2
+    assert len(desk.window.window().findChildren(SpokenNews)) == 1
+    assert news.size() == QSize(1, 1) and QApplication.focusWidget() is focus
 
 
 def read_aloud(top: QWidget) -> list[str]:
@@ -489,31 +529,39 @@ def test_large_text_is_not_cut_off_at_960x600(large: Stage) -> None:
     assert found == set()
 
 
-def test_large_text_leaves_the_decision_within_reach(large: Stage) -> None:
+def test_large_text_keeps_what_decides_in_sight(large: Stage) -> None:
+    """Class, clock, sentence and answers, without scrolling and beside what is about to expire; the code scrolls."""
     deciding, room = large.window.deciding, large.window.findChild(Room)
     card = large.scene.cases.card(asked(large, "print(1)\n" * 7))
     assert card is not None and room is not None
     deciding.show_request(card.id)
-    code = deciding.review.page.reading.code
-    QApplication.processEvents()
-    assert not in_sight(deciding.review.page.foot)
-    # What is cut off has not been seen: here the first lines show, and the last do not.
-    room.verticalScrollBar().setValue(code.mapTo(room.widget(), QPoint()).y() - room.viewport().height() + 120)
-    large.qtbot.waitExposed(large.frame)
-    code.viewport().repaint()
-    QApplication.processEvents()
-    assert in_sight(code)
+    page, overlay = deciding.review.page, large.window._overlay
+    large.qtbot.waitUntil(large.window.hurry.isVisible)
+    large.qtbot.waitUntil(lambda: room.verticalScrollBar().maximum() == 0)
+    covered = overlay.geometry()
+    for part in (page.header.badge, page.header.ring, page.band.sentence, page.foot.deny, page.foot.approve):
+        place = QRect(part.mapTo(large.window._whole, QPoint()), part.size())
+        assert part.isVisible() and part.visibleRegion().boundingRect() == part.rect(), part
+        assert not covered.intersects(place), part
+    code = page.reading.code
     assert not code.is_seen_to_end
-    # The key brings the buttons into view and decides nothing.
     QTest.keyClick(code, Qt.Key.Key_A)
-    large.qtbot.waitUntil(lambda: in_sight(deciding.review.page.foot.approve))
     assert approved(large) == []
-    reveal(code)
+    reveal_end(code)
     to_the_end(large.qtbot, code, lambda: code.is_seen_to_end)
-    reveal(deciding.review.page.foot)
-    large.qtbot.waitUntil(deciding.review.page.foot.approve.isEnabled)
+    large.qtbot.waitUntil(page.foot.approve.isEnabled)
     QTest.keyClick(code, Qt.Key.Key_A)
     assert approved(large) == [card.id]
+
+
+def test_large_text_leaves_the_mode_and_its_clock_whole(large: Stage) -> None:
+    """An agent of a long name is trusted: its name gives way, and not the mode and how long."""
+    large.scene.hear((ModeChanged("trust", "a" * 40, since_boot() + 899),))
+    toolbar = large.window.toolbar
+    large.qtbot.waitUntil(lambda: toolbar.mode.width() >= toolbar.mode.sizeHint().width())
+    assert toolbar.mode.text().startswith("Trust: a") and toolbar.mode.text()[-5:] in ("14:59", "14:58", "14:57")
+    assert "a" * 40 in toolbar.mode.toolTip()
+    assert toolbar.stop.width() >= toolbar.stop.sizeHint().width()
 
 
 def asked(stage: Stage, code: str) -> str:

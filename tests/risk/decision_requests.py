@@ -250,7 +250,7 @@ REQUESTS = (
         "Flatten the test data",
         JAVASCRIPT,
         H3,
-        "Writes fixtures/flat.json and reads fixtures/nested.json.",
+        "Writes fixtures/flat.json, reads fixtures/nested.json and prints text.",
         None,
         conflicts=("reads fixtures/nested.json, which is not in this sandbox",),
     ),

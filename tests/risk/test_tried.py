@@ -207,7 +207,7 @@ def test_an_entry_of_the_history_keeps_little_of_what_was_handed_over() -> None:
     assert len(found.acts) == tried.MOST_ACTS and len(json.dumps(encode(found))) < tried.MOST_ACTS * 500
 
 
-KEY = tried.decoy(SEED, "OPENAI_API_KEY")
+KEY, OTHER_KEY = tried.decoy(SEED, "OPENAI_API_KEY"), tried.decoy(SEED, "GITHUB_TOKEN")
 
 
 @pytest.mark.parametrize(
@@ -245,6 +245,96 @@ def test_a_key_in_its_own_lock_is_no_disclosure(kind: str, target: str, data: st
     found = of(act(kind, target, data))
     assert not [one for one in found.acts if one.kind is TriedKind.DISCLOSE] and found.level is None
     assert KEY not in "\n".join(found.lines)
+
+
+@pytest.mark.parametrize(
+    ("target", "data"),
+    [
+        ("psycopg.connect", repr(KEY)),
+        ("psycopg2.connect", f"'postgresql://app:{KEY}@db.example/shop'"),
+        ("sqlalchemy.create_engine", repr(KEY)),
+        ("new stripe", f'"{KEY}"'),
+        ("shopcart.API", f"url='https://shop.example', consumer_key='{KEY}', consumer_secret='{OTHER_KEY}'"),
+        ("new @azure/identity.ClientSecretCredential", f'"tenant", "app", "{KEY}"'),
+        ("@sendgrid/mail.setApiKey", f'"{KEY}"'),
+    ],
+)
+def test_a_key_opens_the_client_that_it_is_made_for(target: str, data: str) -> None:
+    found = of(act("call", target, data))
+    assert not [one for one in found.acts if one.kind is TriedKind.DISCLOSE] and found.level is None
+
+
+@pytest.mark.parametrize(
+    ("target", "data"),
+    [
+        ("slack_sdk.WebClient(...).chat_postMessage", f"channel='#a', text='{KEY}'"),
+        ("new @aws-sdk/client-s3.PutObjectCommand", json.dumps({"Bucket": "a", "Body": KEY})),
+        ("cloud.bucket('a').connect('b').upload", repr(KEY)),
+        ("telemetry.track", repr(KEY)),
+        ("paramiko.Client", repr(tried.decoy(SEED, "~/.ssh/id_rsa"))),
+        ("telemetry.Client", repr({"a": KEY, "b": OTHER_KEY, "c": tried.decoy(SEED, "AWS_SECRET_ACCESS_KEY")})),
+        ("mailer.Message", repr(KEY)),
+    ],
+)
+def test_what_is_handed_on_as_a_message_or_as_a_whole_is_a_disclosure(target: str, data: str) -> None:
+    found = of(act("call", target, data))
+    assert found.level is Level.HIGH and found.acts[0].kind is TriedKind.DISCLOSE
+
+
+def test_a_key_that_a_client_was_made_with_is_not_handed_on_by_each_of_its_calls() -> None:
+    """It stands in the name of what the first call gave."""
+    assert of(act("call", f"stripe('{KEY}').invoices.list", "{}")).level is None
+    (first, *_) = of(act("call", "cloud.Client('a').page('b').send", repr(KEY))).acts
+    assert first.target == "cloud.Client.page.send"
+
+
+@pytest.mark.parametrize(
+    ("target", "data", "level"),
+    [
+        ("boto3.client('ec2').terminate_instances", "InstanceIds=['i-1'], DryRun=True", None),
+        ("new @aws-sdk/client-ec2.TerminateInstancesCommand", '{"InstanceIds":["i-1"],"DryRun":true}', None),
+        ("boto3.client('ec2').terminate_instances", "InstanceIds=['i-1'], DryRun=False", Level.HIGH),
+        ("boto3.client('ec2').terminate_instances", "InstanceIds=['DryRun=True']", Level.HIGH),
+        ("boto3.client('ec2').terminate_instances", "InstanceIds=['i-1'], Other={'DryRun': True}", Level.HIGH),
+        ("boto3.client('ec2').terminate_instances", "InstanceIds=['i-1'], DryRun=True" + " " * 400, None),
+        ("boto3.client('ec2').terminate_instances", f"InstanceIds=['{'i' * 500}'], DryRun=True", Level.HIGH),
+        ("new @aws-sdk/client-ec2.TerminateInstancesCommand", '{"InstanceIds":["DryRun"]}', Level.HIGH),
+        ("nosuchcloud.terminate_instances", "DryRun=True", Level.HIGH),
+        ("mocked boto3.client('ec2').terminate_instances", "", None),
+        ("mocker.client('ec2').terminate_instances", "", Level.HIGH),
+    ],
+)
+def test_what_only_asks_whether_it_might_does_nothing(target: str, data: str, level: Level | None) -> None:
+    assert of(act("call", target, data)).level is level
+
+
+@pytest.mark.parametrize(
+    ("target", "data", "level"),
+    [
+        ("psycopg.connect(...).cursor().execute", "'DROP TABLE customers'", Level.HIGH),
+        ("psycopg.connect(...).cursor().execute", '"\\n  DELETE\\n FROM customers", []', Level.HIGH),
+        ("new Pool().query", "\"TRUNCATE TABLE 'orders'\"", Level.HIGH),
+        ("psycopg.connect(...).cursor().execute", "'EXPLAIN DELETE FROM customers'", None),
+        ("psycopg.connect(...).cursor().execute", "'SELECT * FROM customers'", None),
+        ("mocked sqlalchemy.Session().execute", "'DROP TABLE customers'", None),
+        ("sqlalchemy.delete", "Customer", None),
+        ("sqlalchemy.orm.Session(...).execute", "sqlalchemy.delete(Customer)", Level.HIGH),
+        ("sqlalchemy.orm.Session(...).delete", "Customer", Level.HIGH),
+    ],
+)
+def test_statements_of_a_database_are_read_by_the_rules_for_it(target: str, data: str, level: Level | None) -> None:
+    assert of(act("call", target, data)).level is level
+
+
+def test_a_deed_is_said_before_what_leads_to_it() -> None:
+    calls = [
+        ("cloud.Client", "'a'"),
+        ("cloud.Client('a').bucket", "'b'"),
+        ("cloud.Client('a').bucket('b').get_iam_policy", ""),
+        ("cloud.Client('a').bucket('b').set_iam_policy", "'all'"),
+    ]
+    found = of(*(act("call", *one) for one in calls))
+    assert "to call “cloud.Client('a').bucket('b').set_iam_policy('all')” and" in found.sentence
 
 
 def test_a_key_beside_its_lock_is_one() -> None:

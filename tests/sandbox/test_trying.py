@@ -129,6 +129,109 @@ def test_a_package_that_is_not_there_has_a_stand_in_that_records_every_call(tmp_
     assert ("call", call) in asked(found) and not found.ended, found
 
 
+IN_TESTS = {
+    "a context": (
+        PYTHON,
+        "import boto3\nfrom moto import mock_aws\ns3 = boto3.client('s3')\n"
+        "with mock_aws():\n    s3.delete_bucket(Bucket='a')\ns3.delete_bucket(Bucket='b')\n",
+        ["mocked boto3.client('s3').delete_bucket", "boto3.client('s3').delete_bucket"],
+    ),
+    "a decorator": (
+        PYTHON,
+        "import boto3\nfrom moto import mock_aws\n\n@mock_aws\n"
+        "def one(name):\n    boto3.client('s3').delete_bucket(Bucket=name)\n"
+        "\n@mock_aws()\ndef two():\n    boto3.client('s3').delete_objects()\n\none('a')\ntwo()\n",
+        ["mocked boto3.client('s3').delete_bucket", "mocked boto3.client('s3').delete_objects"],
+    ),
+    "started and stopped": (
+        PYTHON,
+        "import boto3, moto\nmock = moto.mock_aws()\nmock.start()\nboto3.client('s3').delete_bucket(Bucket='a')\n"
+        "mock.stop()\nboto3.client('s3').delete_objects()\n",
+        ["mocked boto3.client('s3').delete_bucket", "boto3.client('s3').delete_objects"],
+    ),
+    "one that lets some pass": (
+        PYTHON,
+        "import boto3\nfrom moto import mock_aws\n"
+        "with mock_aws(config={'core': {'passthrough': {'services': ['s3']}}}):\n"
+        "    boto3.client('s3').delete_bucket(Bucket='a')\n",
+        ["boto3.client('s3').delete_bucket"],
+    ),
+    "in memory": (
+        PYTHON,
+        "import fakeredis, nosuchorm\nfakeredis.FakeRedis().delete('a')\n"
+        "nosuchorm.Session(nosuchorm.create_engine('sqlite://')).delete('b')\n"
+        "nosuchorm.Session(nosuchorm.create_engine('sqlite:///shop.db')).delete('c')\n"
+        "nosuchorm.Session('x').delete(fakeredis.FakeRedis().get('a'))\n",
+        [
+            "mocked fakeredis.FakeRedis().delete",
+            "mocked nosuchorm.Session(nosuchorm.create_engine('sqlite://')).delete",
+            "nosuchorm.Session(...).delete",
+            "nosuchorm.Session('x').delete",
+        ],
+    ),
+    "in memory, JavaScript": (
+        JAVASCRIPT,
+        "import { MongoMemoryServer } from 'mongodb-memory-server';\nimport { MongoClient } from 'mongodb';\n"
+        "const server = await MongoMemoryServer.create();\nconst client = await MongoClient.connect(server.getUri());\n"
+        "await client.db('a').dropDatabase();\nawait new MongoClient('mongodb://db').db('b').dropDatabase();\n",
+        [
+            'mocked mongodb.MongoClient.connect(...).db("a").dropDatabase',
+            'mongodb.MongoClient("mongodb://db").db("b").dropDatabase',
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_TESTS)
+def test_what_a_test_has_in_place_of_a_service_is_named_so(tmp_path: Path, name: str) -> None:
+    language, code, calls = IN_TESTS[name]
+    found = tried(tmp_path, language, code)
+    assert {("call", one) for one in calls} <= asked(found) and not found.ended, found
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "deed"),
+    [
+        (PYTHON, "import json, nosuchcloud as c\njson.dumps([c.list()[0].id])\nc.remove()\n", "nosuchcloud.remove"),
+        (
+            PYTHON,
+            "import nosuchorm as o\n\nclass Base(o.Model):\n    pass\n\nclass Row(Base):\n    id = o.Field()\n"
+            "\nBase.metadata.drop_all()\no.delete(Row).run()\n",
+            "nosuchorm.delete(Row).run",
+        ),
+        (PYTHON, "import nosuchcloud as c\nif input('Sure? [y/N] ') == 'y':\n    c.remove()\n", "nosuchcloud.remove"),
+        (
+            PYTHON,
+            "import nosuchcloud as c\ntoken = None\nwhile True:\n    page = c.list(token=token)\n"
+            "    token = page.get('NextToken')\n    if not token:\n        break\nc.remove()\n",
+            "nosuchcloud.remove",
+        ),
+        (PYTHON, "import nosuchcloud as c\nwhile c.busy():\n    pass\nc.remove()\n", "nosuchcloud.remove"),
+        (
+            PYTHON,
+            "from pathlib import Path\nimport nosuchcloud as c\nfor one in (Path.home() / 'Invoices').glob('*.pdf'):\n"
+            "    c.remove()\n(Path.home() / 'new' / 'a.txt').write_text('a')\n",
+            "nosuchcloud.remove",
+        ),
+        (
+            JAVASCRIPT,
+            "import c from 'nosuchcloud';\nlet token;\ndo {\n  const page = await c.list({ token });\n"
+            "  token = page.NextContinuationToken;\n} while (token);\nawait c.remove();\n",
+            "nosuchcloud.remove",
+        ),
+    ],
+)
+def test_what_stand_ins_hold_does_not_end_the_code(tmp_path: Path, language: Language, code: str, deed: str) -> None:
+    found = tried(tmp_path, language, code)
+    assert ("call", deed) in asked(found) and not found.ended, found
+
+
+def test_an_address_of_a_site_is_no_secret(tmp_path: Path) -> None:
+    code = "import os, nosuchcloud as c\nc.open(os.environ.get('BASE_URL', 'http://localhost:3000'))\n"
+    assert ("call", "nosuchcloud.open") in asked(found := tried(tmp_path, PYTHON, code))
+    assert not [act for act in found.acts if act.kind is TriedKind.DISCLOSE], found
+
+
 LEAKS = {
     "python": (
         PYTHON,

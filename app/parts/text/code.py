@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 class CodeView(CodeCanvas):
     """Read-only. Arrows, Page Up, Page Down, Home and End move by lines; n and p go from finding to finding.
 
-    Lines longer than the view continue in the next row; Alt+Z lets them go beyond the edge. Characters that show
-    nothing, or that change the order of others, are shown as boxed escapes. Copying gives the source as it is.
+    O shows what is folded. Lines longer than the view continue in the next row; Alt+Z lets them go beyond the edge.
+    Characters that show nothing, or that change the order of others, are shown as boxed escapes. Copying gives the
+    source as it is.
     """
 
     finding_activated = Signal(object)
@@ -113,6 +114,8 @@ class CodeView(CodeCanvas):
             bar.setValue(bar.value() + (bar.singleStep() if key == Qt.Key.Key_Right else -bar.singleStep()))
         elif key in (Qt.Key.Key_N, Qt.Key.Key_P) and not others:
             self.next_finding(1 if key == Qt.Key.Key_N and not shift else -1)
+        elif key == Qt.Key.Key_O and not others and self.folds:
+            self.show_all(bool(self._listing.folded))
         else:
             event.ignore()  # decisions and other shortcuts belong to the window
 
@@ -141,6 +144,8 @@ class CodeView(CodeCanvas):
         if event.button() is not Qt.MouseButton.LeftButton:
             return
         line, column, remarked = self._hit(event.position())
+        if self._is_fold(event.position()):
+            self.show_all(True)
         self._put_caret(TextPosition(line, column), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         if remarked:
             self._activate(line)
@@ -175,10 +180,17 @@ class CodeView(CodeCanvas):
         line, column, _ = self._hit(QPointF(event.pos())) if by_mouse else (*self._selection.caret, False)
         self.tools.open_menu(line, column, event.globalPos())
 
+    def _row(self, at: QPointF) -> int:
+        row = self.verticalScrollBar().value() + int(at.y() // self._grid.row_height)
+        return min(max(0, row), self._layout.rows.total - 1)
+
+    def _is_fold(self, at: QPointF) -> bool:
+        """Return whether what stands in place of a folded piece is at a point of the viewport."""
+        return self._layout.fold_at(*self._layout.rows.at(self._row(at))) >= 0
+
     def _hit(self, at: QPointF) -> tuple[int, int, bool]:
         """Return the line and column at a point of the viewport, and whether it is on a remark or the gutter."""
-        row = self.verticalScrollBar().value() + int(at.y() // self._grid.row_height)
-        row = min(max(0, row), self._layout.rows.total - 1)
+        row = self._row(at)
         line, nth = self._layout.rows.at(row)
         pieces = self._layout.pieces(line)
         if nth >= len(pieces):

@@ -18,12 +18,13 @@ from app.parts.text.text_area import TextArea
 from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from PySide6.QtWidgets import QWidget
 
     from app.look.look import Look
     from app.parts.text.code_painting import MarkedPlace
+    from app.parts.text.folded import FoldedPiece
     from runner.model.assessment import Finding
 
 
@@ -64,6 +65,9 @@ class CodeCanvas(TextArea):
     def set_code(self, code: str, language: str, findings: Sequence[Finding] = ()) -> None:
         """Show `code` from its first line; `language` is a value of `Language`."""
         self._listing = CodeListing(code, language, findings)
+        self._folds: Mapping[int, FoldedPiece] = {}
+        self._said: set[int] = set()
+        """Lines of which a piece is folded, and whose words for it have been on the screen."""
         self._selection.put(TextPosition(0, 0))
         self._seen = False
         self._painting.wrapped = True
@@ -82,6 +86,37 @@ class CodeCanvas(TextArea):
         self.setAccessibleName(", ".join(word for word in what if word))
         self._describe_line()
         self.seen_to_end.emit(False)
+
+    def fold(self, pieces: Mapping[int, FoldedPiece]) -> None:
+        """Show these pieces of lines, counted from 0, as their words, until `show_all`; the same line stays at the top.
+
+        See `CodeListing.fold` for what is shown whole nevertheless.
+        """
+        self._put_folds(pieces)
+        self._folds = self._listing.folded
+
+    @property
+    def unread_fold(self) -> int:
+        """The first line, from 1, of which a piece is folded and its words have not been on the screen; 0 for none."""
+        return min((line + 1 for line in self._layout.folded if line not in self._said), default=0)
+
+    @property
+    def folds(self) -> bool:
+        """Whether a piece of this code is folded, or was until `show_all`."""
+        return bool(self._folds)
+
+    def show_all(self, whole: bool) -> None:
+        """Show every character of the code, or as few as `fold` said."""
+        self._put_folds({} if whole else self._folds)
+
+    def _put_folds(self, pieces: Mapping[int, FoldedPiece]) -> None:
+        before = self._listing.folded
+        self._listing.fold(pieces)
+        if self._listing.folded != before:
+            top = self._layout.rows.at(min(self.verticalScrollBar().value(), self._layout.rows.total - 1))[0]
+            self._lay_out()
+            self._go_to(*(self._wanted or (top, 0)))
+            self._describe_line()
 
     def annotate(self, numbers: Sequence[str], places: Sequence[MarkedPlace]) -> None:
         """Give each line of the code that is shown its own number, or none, and mark pieces with signs."""
@@ -239,10 +274,19 @@ class CodeCanvas(TextArea):
         self._lexing.painted()
         rows_left = self._layout.rows.total - first
         at_end = self._layout.complete and rows_left * self._grid.row_height <= self.visible_height()
-        if not self._seen and at_end and not self._is_cut:
-            self._seen = True
+        said = self._folds_within(first, self.visible_height() // self._grid.row_height) - self._said
+        ends = not self._seen and at_end and not self._is_cut
+        self._said |= said
+        self._seen = self._seen or ends
+        if ends or said:
             # Said later: whoever listens may change widgets, which is not allowed while painting.
             QTimer.singleShot(0, self, lambda: self.seen_to_end.emit(True) if self._seen else None)
+
+    def _folds_within(self, first: int, rows: int) -> set[int]:
+        """Return the folded lines of which the last words are in `rows` rows from `first` on."""
+        last = {line: len(self._layout.fold_words(line)) - 1 for line in self._layout.folded}
+        shown = (self._layout.rows.at(row) for row in range(first, min(first + rows, self._layout.rows.total)))
+        return {line for line, nth in shown if line in last and self._layout.fold_at(line, nth) == last[line]}
 
     def _recolor(self, first: int, last: int) -> None:
         """Draw lines `first` to before `last` again, now that their words are known."""
@@ -278,9 +322,10 @@ class CodeCanvas(TextArea):
         numbers, places = self._painting.numbers, self._painting.places.get(line, ())
         number = numbers[line] if numbers else str(line + 1)
         signs = ", ".join(tr("{sign} differs", sign=sign) for sign in signs_of(places))
+        folded = self._listing.folded.get(line)
         said = [
             tr("Line {number}: {words}", number=number, words=text) if number else text,
-            *filter(None, [signs]),
+            *filter(None, [signs, folded.words if folded is not None else ""]),
             *remarks,
         ]
         self.setAccessibleDescription(". ".join(said))

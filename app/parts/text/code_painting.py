@@ -5,16 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPen, QTextCharFormat
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QTextCharFormat
 
+from app.parts.text.folded import PICTURE_ROWS
 from app.parts.text.glyphs import Glyphs, Style, narrowed
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from PySide6.QtGui import QPainter
 
     from app.look.look import Look
     from app.parts.text.code_grid import CodeGrid
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
     from app.parts.text.matches import Find
     from app.parts.text.selection import TextSelection
 
+FOLD = "\N{MIDLINE HORIZONTAL ELLIPSIS}"
+"""Stands for the number of a line where a part of it is not shown."""
+MARGIN = 4
+"""Pixels above and below a picture."""
 _REMEMBERED = 1500
 """Rows whose glyphs stay laid out."""
 _MOST_SQUEEZED = 1.25
@@ -132,6 +135,9 @@ class CodePainting:
         if nth >= len(pieces):
             self._draw_below(painter, line, nth - len(pieces), top)
             return
+        if (fold := self._layout.fold_at(line, nth)) >= 0:
+            self._draw_fold(painter, line, fold, top, width)
+            return
         current = focused and line == self._selection.caret.line
         self._draw_number(painter, line, nth, top, current, level is not None)
         if self.offset:
@@ -178,6 +184,36 @@ class CodePainting:
         painter.drawText(
             hook, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, "\N{BOX DRAWINGS LIGHT UP AND RIGHT}"
         )
+
+    def _draw_fold(self, painter: QPainter, line: int, nth: int, top: float, width: int) -> None:
+        """Draw row `nth` of what stands in place of a folded piece: its words, then its picture."""
+        tokens, grid, words = self._look.tokens, self._grid, self._layout.fold_words(line)
+        row = QRectF(0, top, width, grid.row_height)
+        painter.fillRect(row, QColor(tokens.gutter))
+        if nth < len(words):
+            painter.setFont(grid.small)
+            painter.setPen(QColor(tokens.text))
+            place = QRectF(grid.left, top, grid.width, grid.row_height)
+            painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words[nth])
+            if not nth:
+                sign = QRectF(0, top, grid.gutter - grid.pad / 2, grid.row_height)
+                painter.drawText(sign, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, FOLD)
+            return
+        picture, above = self._listing.folded[line].picture, (nth - len(words)) * grid.row_height
+        room = QSizeF(grid.width, PICTURE_ROWS * grid.row_height - 2 * MARGIN)
+        size = QSizeF(picture.size())
+        if size.width() > room.width() or size.height() > room.height():
+            size.scale(room, Qt.AspectRatioMode.KeepAspectRatio)
+        painter.save()
+        painter.setClipRect(row)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        frame = QRectF(QPointF(grid.left, top - above + MARGIN), size)
+        painter.fillRect(frame, QColor("#ffffff"))  # as the page that a picture is drawn for
+        painter.drawImage(frame, picture)
+        # A picture can show what looks like code: none has a frame.
+        painter.setPen(QPen(QColor(tokens.accent), 1))
+        painter.drawRect(frame.adjusted(-1, -1, 1, 1))
+        painter.restore()
 
     def _matches(self, line: int) -> list[tuple[int, int]]:
         if self._find is None:

@@ -80,7 +80,8 @@ class CodeTools(QObject):
 
     @Slot()
     def open_search(self) -> None:
-        """Show the search with the focus in it."""
+        """Show the search with the focus in it, and all that it could find."""
+        self._view.show_all(True)
         self.search.show()
         self._view.fit()
         self.place()
@@ -154,6 +155,12 @@ class CodeTools(QObject):
         wrap = menu.addAction(tr("Wrap long lines\tAlt+Z"), partial(self._view.wrap, not self._view.wrapped))
         wrap.setCheckable(True)
         wrap.setChecked(self._view.wrapped)
+        if self._view.folds:
+            whole = menu.addAction(
+                tr("Show every character\tO"), partial(self._view.show_all, bool(self._listing.folded))
+            )
+            whole.setCheckable(True)
+            whole.setChecked(not self._listing.folded)
         if self._listing.flagged:
             menu.addAction(tr("Next finding\tN"), self._next_finding)
         menu.popup(at)

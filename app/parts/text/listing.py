@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.parts.rows import Rows
+from app.parts.text.folded import PICTURE_ROWS
 from app.parts.text.visible_characters import WIDEST, Shown, cells, expose, indent, lines_of, plain, segments
 from runner.model.assessment import WHOLE, Finding, Level
 from runner.model.shown import LONGEST_SHOWN
 from runner.model.translation import numeral, tr, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from app.parts.text.folded import FoldedPiece
 
 LONGEST_ROW = 4096
 """Characters of a line shown in one row, however wide the window is."""
@@ -44,6 +48,8 @@ class CodeListing:
         self._at: dict[int, tuple[Finding, ...]] = {}
         self._worst = bytearray(len(self.lines))
         self._shown: dict[int, Shown] = {}
+        self.folded: Mapping[int, FoldedPiece] = {}
+        """By line. See `fold`."""
         for finding in self.findings:
             line = self.line_of(finding)
             self._at[line] = (*self._at.get(line, ()), finding)
@@ -51,6 +57,17 @@ class CodeListing:
             first = self.line_of(finding)
             last = min(max(first + 1, finding.span.end_line), len(self.lines))
             self._worst[first:last] = bytes([finding.level]) * (last - first)
+
+    def fold(self, pieces: Mapping[int, FoldedPiece]) -> None:
+        """Show these pieces as their words, one of a line; not one in which anything could hide, or was found."""
+        self.folded = {
+            line: piece
+            for line, piece in pieces.items()
+            if line < len(self.lines)
+            and not self._worst[line]
+            and plain(self.lines[line].replace("\t", ""))
+            and piece.fits(self.lines[line])
+        }
 
     def line_of(self, finding: Finding) -> int:
         """Return the line a finding begins at, kept within the code."""
@@ -143,6 +160,8 @@ class CodeLayout:
         self._measure = measure
         self._pieces: dict[int, list[tuple[int, int]]] = {}
         self._below: dict[int, list[tuple[Level, str]]] = {}
+        self._folds: dict[int, tuple[int, list[str]]] = {}
+        """The row of a line at which it is folded, and the words in rows; those of its picture follow."""
         self.laid = 0
         """Lines that have their rows: the first ones."""
         self.rows = Rows()
@@ -180,6 +199,22 @@ class CodeLayout:
         """Return (start, end) in the shown text of `line` for each of its rows of code."""
         return self._pieces.get(line) or [(0, len(self._listing.shown(line).text))]
 
+    @property
+    def folded(self) -> AbstractSet[int]:
+        """The lines of which a piece is folded in this width."""
+        return self._folds.keys()
+
+    def fold_at(self, line: int, nth: int) -> int:
+        """Return which row of a fold row `nth` of `line` is, from 0; -1 where it is one of code."""
+        if line not in self._folds:
+            return -1
+        first, words = self._folds[line]
+        return nth - first if first <= nth < first + len(words) + PICTURE_ROWS else -1
+
+    def fold_words(self, line: int) -> list[str]:
+        """Return what is said of the folded piece of `line`, in rows."""
+        return self._folds[line][1]
+
     def cells(self, line: int, piece: tuple[int, int]) -> int:
         """Return how many cells a row of `line` takes."""
         text = self._listing.shown(line).text[slice(*piece)]
@@ -202,9 +237,24 @@ class CodeLayout:
     def _split(self, line: int) -> int:
         """Cut `line` into rows; return how many it has beyond the first."""
         pieces = segments(self._listing.shown(line), self._columns, self.hang(line))
+        if self._columns < LONGEST_ROW and (folded := self._listing.folded.get(line)) is not None:
+            pieces = self._fold(line, folded, pieces)
         if len(pieces) > 1:
             self._pieces[line] = pieces
         return len(pieces) - 1
+
+    def _fold(self, line: int, folded: FoldedPiece, pieces: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return `pieces` with empty ones for what stands in place of those that lie within `folded` alone."""
+        shown = self._listing.shown(line)
+        start, end = shown.place(folded.start), shown.place(folded.end)
+        within = [nth for nth, piece in enumerate(pieces) if start <= piece[0] and piece[1] <= end]
+        words = self._rows_of(folded.words)
+        if len(within) <= len(words) + PICTURE_ROWS:
+            return pieces
+        first, last = within[0], within[-1]
+        self._folds[line] = first, words
+        place = pieces[first][0]
+        return [*pieces[:first], *[(place, place)] * (len(words) + PICTURE_ROWS), *pieces[last + 1 :]]
 
     def _fits(self, line: int) -> bool:
         start, end = self.pieces(line)[-1]
@@ -215,17 +265,20 @@ class CodeLayout:
         return len(remarks) == 1 and self._measure(remarks[0][1]) <= self._room(used)
 
     def _wrapped(self, line: int) -> list[tuple[Level, str]]:
-        rows: list[tuple[Level, str]] = []
-        for level, text in _remarks(self._listing, line):
-            row = ""
-            for word in text.split(" "):
-                longer = f"{row} {word}" if row else word
-                if row and self._measure(longer) > self._room(0):
-                    rows.append((level, row))
-                    longer = word
-                row = longer
-            rows.append((level, row))
-        return rows
+        remarks = _remarks(self._listing, line)
+        return [(level, row) for level, text in remarks for row in self._rows_of(text)]
+
+    def _rows_of(self, text: str) -> list[str]:
+        """Return `text` in rows between whose words it breaks."""
+        rows: list[str] = []
+        row = ""
+        for word in text.split(" "):
+            longer = f"{row} {word}" if row else word
+            if row and self._measure(longer) > self._room(0):
+                rows.append(row)
+                longer = word
+            row = longer
+        return [*rows, row]
 
 
 def _surely_fits(text: str, columns: int) -> bool:

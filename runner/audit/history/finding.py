@@ -71,6 +71,7 @@ class Search:
         """`before` bounds the entry with which a request arrived. `stopped` says that nobody waits any more."""
         self._connection = connection
         self._wanted = wanted
+        self._needs_content = wanted.needs_content
         self._before = _ENDLESS if before is None else before
         self._stopped = stopped
 
@@ -116,10 +117,10 @@ class Search:
         self._go_on()
         if isinstance(line, UnreadableRow):
             # Nobody knows what it holds: it stands among all, and no search finds it.
-            return not self._wanted.needs_content
+            return not self._needs_content
         if not self._wanted.fits_row(line):
             return False
-        if not self._wanted.needs_content:
+        if not self._needs_content:
             return True
         return self._wanted.fits_bodies(self._connection.execute(_BODIES, (line.id, *KINDS)).fetchall())
 
@@ -190,7 +191,7 @@ class Search:
 
     def _most(self, limit: int | None) -> int:
         """Return the limit for SQLite, which does not know all conditions."""
-        return -1 if limit is None or self._wanted.needs_content else limit
+        return -1 if limit is None or self._needs_content else limit
 
     def _where(self, after: int = 0, upto: int = _ENDLESS) -> tuple[str, list[object]]:
         """Return the conditions that SQLite can test, and their values."""

@@ -221,10 +221,10 @@ class SearchIndex:
         with _explained():
             return tuple(value for (value,) in self._index.execute(_CHOICES, (name, MOST_CHOICES)))
 
-    def select(self, statement: str, values: tuple[object, ...]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a statement about the counters."""
+    def select(self, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement about the counters."""
         with _explained():
-            yield from self._index.execute(statement, values)
+            return self._index.execute(statement, values).fetchall()
 
 
 @contextmanager

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 FEW = 2000
 """Entries behind the index up to which the requests in them are counted one by one, at every look."""
 _SPAN = "WHERE unit = ? AND start >= ? AND start <= ?"
-_COUNTS = f"SELECT unit, start, agent, level, verdict, decider, outcome, requests FROM counts {_SPAN}"
-_WAITS = f"SELECT unit, start, bucket, requests FROM waits {_SPAN}"
-_ANSWERS = f"SELECT unit, start, decider, rule, verdict, requests FROM answers {_SPAN}"
-_STOPPED = f"SELECT unit, start, agent, what, name, tries, runs, last FROM stopped {_SPAN}"
+_COUNTS = f"SELECT start, agent, level, verdict, decider, outcome, requests FROM counts {_SPAN}"
+_WAITS = f"SELECT start, bucket, requests FROM waits {_SPAN}"
+_ANSWERS = f"SELECT start, decider, rule, verdict, requests FROM answers {_SPAN}"
+_STOPPED = f"SELECT start, agent, what, name, tries, runs, last FROM stopped {_SPAN}"
 _FIRST = "SELECT min(start) FROM counts WHERE unit = ?"
 _UNCOUNTED = "SELECT request_id FROM entries WHERE seq > ? AND kind = 'closed' ORDER BY seq"
 _RESULT = "SELECT data FROM entries JOIN bodies USING (seq) WHERE request_id = ? AND kind = 'finished' ORDER BY seq"
@@ -60,17 +60,27 @@ def read_figures(ledger: sqlite3.Connection, index: SearchIndex | None, unit: Un
         return _caught_up(ledger, Figures(unit, Tally(), 0, 0, end), first, last)
     with index.reading():
         span = (int(unit), first, last)
+        # One period for all of its rows, and no Python code for each of them: there may be thousands.
+        each, kind, by = _Periods(unit), CountedKind._make, DecidedBy._make
         tally = Tally()
-        for _, start, *kind, number in index.select(_COUNTS, span):
-            tally.requests[CountedPeriod(unit, start), CountedKind(*kind)] = number
-        for _, start, place, number in index.select(_WAITS, span):
-            tally.waits[CountedPeriod(unit, start), place] = number
-        for _, start, *answered, number in index.select(_ANSWERS, span):
-            tally.answers[CountedPeriod(unit, start), DecidedBy(*answered)] = number
-        for _, start, agent, what, name, tries, runs, at in index.select(_STOPPED, span):
-            tally.stopped[CountedPeriod(unit, start), StoppedTry(agent, what, name)] = Tries(tries, runs, at)
-        (began,) = next(iter(index.select(_FIRST, (int(Unit.DAY),))))
+        dict.update(tally.requests, {(each[start], kind(of)): n for start, *of, n in index.select(_COUNTS, span)})
+        dict.update(tally.waits, {(each[start], place): n for start, place, n in index.select(_WAITS, span)})
+        dict.update(tally.answers, {(each[start], by(of)): n for start, *of, n in index.select(_ANSWERS, span)})
+        for start, agent, what, name, tries, runs, at in index.select(_STOPPED, span):
+            tally.stopped[each[start], StoppedTry(agent, what, name)] = Tries(tries, runs, at)
+        ((began,),) = index.select(_FIRST, (int(Unit.DAY),))
         return _caught_up(ledger, Figures(unit, tally, began or 0, min(index.seq, end), end), first, last)
+
+
+class _Periods(dict[int, CountedPeriod]):
+    """Periods by their first day, each made once."""
+
+    def __init__(self, unit: Unit) -> None:
+        self._unit = unit
+
+    def __missing__(self, start: int) -> CountedPeriod:
+        made = self[start] = CountedPeriod(self._unit, start)
+        return made
 
 
 def _caught_up(ledger: sqlite3.Connection, figures: Figures, first: int, last: int) -> Figures:

@@ -8,7 +8,7 @@ from runner.risk.javascript.properties import by_key, key_of, owner_and_key, rea
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model.value import UNKNOWN, Value, either, text
 from runner.risk.trace.search_path import note_programs
-from runner.risk.trace.values import each_of, element
+from runner.risk.trace.values import OF_PROGRAM, each_of, element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,8 @@ def _bind_items(walker: JavaScript, target: Node, value: Value) -> None:
         if child.type == "rest_pattern":
             bind(walker, child, Value(items=value.items[i:]) if value.items is not None else each_of(value))
             continue
-        item = element(value, Value(number=i)) if value.items is not None else each_of(value)
+        known = value.items is not None or value.name in OF_PROGRAM
+        item = element(value, Value(number=i)) if known else each_of(value)
         bind(walker, child, item)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.javascript.conditions import SOON, note_flood
 from runner.risk.javascript.literals import template_string, unescaped
 from runner.risk.javascript.modules import require
@@ -60,6 +61,8 @@ def call_expression(walker: JavaScript, node: Node) -> Value:
     if listed is not None and listed.type == "template_string" and called.name in OF_SCRIPTS:
         called = reference(f"zx.{called.name}", called.labels)
     args = _arguments(walker, listed)
+    if listed is not None and listed.type == "template_string" and args and STATEMENT.match(args[0].text) is not None:
+        _statement(walker, called, args, place(node))
     if called.name == "setInterval" and listed is not None and len(args) > 1 and args[0].function is not None:
         every = args[1].number
         note_flood(walker, listed.named_children[0], every if every is not None else SOON)
@@ -69,9 +72,25 @@ def call_expression(walker: JavaScript, node: Node) -> Value:
         return _base_made(walker, args, place(node))
     if declared is not None and declared[1] == node:
         walker.machine.expected = declared[0]
+    walker.machine.awaits = node.parent is not None and node.parent.type == "await_expression"
     made = invoke(walker, called, args, place(node), listed)
     walker.machine.expected = ""
     return made
+
+
+STATEMENT = expression(
+    r"(?i)\s{0,99}(?:delete\s+from|truncate|drop\s+(?:table|database|schema)|update\s+\S+\s+set|alter\s+(?:table|role|user)|"
+    r"insert\s+into|grant\s|create\s+(?:role|user))"
+)
+"""How a statement of SQL begins that changes something."""
+
+
+def _statement(walker: JavaScript, called: Value, args: list[Value], where: Place) -> None:
+    """Note a statement of SQL that a function gets as a template: sql`DELETE FROM a`."""
+    if not walker.vocabulary.of(called.name):
+        sql = Value(args[0].texts, labels=args[0].labels)
+        act = walker.trail.add("query", called.name, {"sql": sql, "at": called}, where, called.labels)
+        walker.nested.done(act)
 
 
 def _base_made(walker: JavaScript, args: list[Value], where: Place) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.javascript.methods import first
 from runner.risk.model.acts import Source
 from runner.risk.model.value import UNKNOWN, Value, alternatives, text
@@ -68,8 +69,38 @@ def shell_command(machine: Machine, called: Value, args: Args, named: Named, pla
     return Value(labels=machine.nested.done(act))
 
 
+def in_sandbox(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """`sg.send({mailSettings: {sandboxMode: {enable: true}}})`: SendGrid only checks all the mails of the call."""
+    code = machine.walker.written  # type: ignore[attr-defined]
+    if len(args) != 1 or args[0].others or CHANGES_OBJECTS.search(code) is not None:
+        return None
+    mails = args[0].items if args[0].items is not None else [args[0]]
+    handed = [id(one.fields) for calls in machine.trail.given.values() for call in calls for one in call if one.fields]
+    if not mails or not all(map(_has_sandbox, mails)) or any(id(one.fields) in handed for one in mails):
+        return None
+    machine.trail.add("checked", called.name, {}, place, called.labels)
+    return Value(name=f"{called.name}()")
+
+
+CHANGES_OBJECTS = expression(
+    r"\bdelete\b|\b(?:assign|merge\w*|extend|defaults\w*|Reflect|defineProperty|Proxy|eval|Function|setPrototypeOf|with)\b"
+    r"|mail_?[sS]ettings\b(?!['\"]?\s{0,9}:)|sandbox_?[mM]ode\b(?!['\"]?\s{0,9}:)|\[\s{0,9}['\"`](?:mail|sandbox)"
+)
+"""Ways in which what a mail says of itself may be something else later."""
+
+
+def _has_sandbox(mail: Value) -> bool:
+    if mail.fields is None or "?" in mail.fields or mail.others:
+        return False
+    given = [mail.fields[key] for key in ("mailSettings", "mail_settings") if key in mail.fields]
+    modes = [(one.fields or {}).get(key) for one in given for key in ("sandboxMode", "sandbox_mode")]
+    known = [(one.fields or {}).get("enable", UNKNOWN) for one in modes if one is not None]
+    return len(given) == len(known) == 1 and known[0].name in ("True", "true") and not known[0].others
+
+
 SPECIAL_LIBRARIES: dict[str, Special] = {
     **{f"simple-git{made}.{verb}": git_command for made in ("", ".simpleGit", ".default", ".gitP") for verb in GIT},
+    **dict.fromkeys(("@sendgrid/mail.send", "@sendgrid/mail.sendMultiple"), in_sandbox),
     "dockerode.createContainer": docker_create,
     **{f"shelljs.{name}": shell_command for name in SHELL},
     **dict.fromkeys(("net.Socket.connect", "dgram.createSocket.connect"), connected),

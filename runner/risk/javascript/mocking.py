@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.held import until_forgotten
+from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.trace.machine import OFFLINE_LIBRARY
 
 if TYPE_CHECKING:
+    from tree_sitter import Node
+
     from runner.risk.javascript.methods import Args
+    from runner.risk.javascript.walker import JavaScript
     from runner.risk.model.acts import Place
     from runner.risk.trace.machine import Machine, Special
 
@@ -63,6 +68,45 @@ def given_instead(machine: Machine, called: Value, args: Args, named: Named, pla
     return None
 
 
+def offline(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """nock.disableNetConnect(): from here on requests by HTTP are answered by the test, or fail."""
+    walker: JavaScript = machine.walker  # type: ignore[assignment]
+    if not machine.branches and _is_statement(walker, place) and REACHES_OUT.search(walker.written) is None:
+        machine.mocked += (OFFLINE_LIBRARY,)
+    return None
+
+
+def _is_statement(walker: JavaScript, place: Place) -> bool:
+    """Return whether a call is a statement of the program or of a function, before which nothing ends that."""
+    at = (place[0] - 1, place[1])
+    node = walker.root.named_descendant_for_point_range(at, at) if walker.root is not None else None
+    while node is not None and node.type in ("identifier", "member_expression", "call_expression"):
+        node = node.parent
+    if node is None or node.type != "expression_statement" or node.start_point != at:
+        return False
+    block = node.parent
+    if block is None or not (block.type == "program" or _is_body(block)):
+        return False
+    return not any(one.type in ENDS_EARLY for one in block.named_children if one.end_point <= at)
+
+
+def _is_body(block: Node) -> bool:
+    """Return whether a block is all of a function, and no part that may be left out."""
+    return block.type == "statement_block" and block.parent is not None and block.parent.type in OF_FUNCTIONS
+
+
+OF_FUNCTIONS = words("arrow_function function_expression function_declaration")
+ENDS_EARLY = words("throw_statement return_statement labeled_statement if_statement")
+
+
+REACHES_OUT = expression(
+    r"\b(?:enableNetConnect|allowUnmocked|passthrough|restore\w*|back|recorder|eval|Function|import\s*\(|createRequire|"
+    r"Reflect|Proxy|defineProperty|prototype|globalThis|undici|worker_threads|cluster|vm|loadFile|exit|abort)\b"
+    r"|nock\s*\[|import\s*\("
+)
+"""Ways back to the network, and ways to reach it that a stand-in for HTTP does not see."""
+
+
 def _target(args: Args) -> str:
     """Return the function that is replaced, by the name of its object; '' where that is not known."""
     if len(args) != 2 or not args[0].name or args[0].others or not args[1].exact:
@@ -102,6 +146,7 @@ def _replacing(code: str) -> tuple[str, tuple[re.Match[str], ...]]:
 until_forgotten(_replacing.cache_clear)
 
 MOCKING: dict[str, Special] = {
+    "nock.disableNetConnect": offline,
     "sinon.stub": stubbed,
     **dict.fromkeys((f"{of}.spyOn" for of in ("jest", "vi", "vitest.vi", "@jest/globals.jest")), spied),
     **{

@@ -74,7 +74,7 @@ def run(walker: JavaScript, root: Node, code: str) -> Value:
 
     `root` is that of the tree of `code`.
     """
-    walker.written = code
+    walker.written, walker.root = code, root
     _note_obfuscated_names(walker, root, code)
     value = walker.block(root.named_children)
     walker.machine.leftovers()

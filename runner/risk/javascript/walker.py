@@ -70,6 +70,8 @@ class JavaScript:
         """Texts put together from pieces of a few letters."""
         self.written = ""
         """The program itself."""
+        self.root: Node | None = None
+        """The root of its tree."""
         self.constants: dict[str, bool] | None = None
         """Names that hold the same truth value all the time, once a condition has asked for them."""
         self.this: list[Value] = []

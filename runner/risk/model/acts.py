@@ -6,7 +6,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from runner.risk.model.bounds import CUT, excerpt
 from runner.risk.model.outline_data import words
@@ -32,6 +32,7 @@ KINDS = frozenset(
         "builtins-by-class",
         "by-data",
         "capture",
+        "checked",
         "chmod",
         "chown",
         "clipboard-write",
@@ -248,21 +249,14 @@ WAY_BACK = "way-back"
 """The label of what a migration of a database does only where it is taken back."""
 LOCAL_SERVICE = "local-service"
 """The label of a client of a service that is on this machine, in the place of a cloud."""
-MILDER = frozenset({WAY_BACK, LOCAL_SERVICE})
+OFFLINE = "offline"
+"""The label of a request by HTTP that a test answers itself, with the network switched off for the whole program."""
+MILDER = frozenset({WAY_BACK, LOCAL_SERVICE, OFFLINE})
 """Labels of what is done to services, and does no lasting harm there as the code stands."""
 ASSUMED = frozenset({"assumed"})
 """The label of what is done only if a function that is handed on is called with what is handed on beside it."""
 DEEPEST_NESTING = 6
 """Texts run as code inside each other that are followed; one more is a finding."""
-
-
-class NamedCall(NamedTuple):
-    """One call of a function that is known by its name alone."""
-
-    place: Place
-    constants: tuple[str, ...]
-    values: tuple[Value, ...] = ()
-    """All that it is given."""
 
 
 @dataclass(slots=True)
@@ -282,10 +276,16 @@ class Trail:
     language: str = ""
     called: set[str] = field(default_factory=set)
     """Functions without a meaning here that were called."""
-    asked: dict[str, list[NamedCall]] = field(default_factory=dict)
-    """Where those functions are called, and with which constants, by their names."""
+    given: dict[str, list[tuple[Value, ...]]] = field(default_factory=dict)
+    """What each of these was given, call by call, in the order in which they are called first."""
+    called_at: dict[str, Place] = field(default_factory=dict)
+    """Where each of these is called first."""
+    clients: set[str] = field(default_factory=set)
+    """Libraries that are clients of services elsewhere."""
+    followed: dict[str, None] = field(default_factory=dict)
+    """Names of functions of the program that it calls itself, in their order."""
     tested: tuple[str, ...] = ()
-    """Functions and classes of a program that are tried by tests which it runs."""
+    """Functions and classes of a program of Python that are tried by tests which it runs."""
     evaluated: int = 0
     """How many texts deep, run as code where they stand, the program is."""
     around: frozenset[str] = frozenset()

@@ -296,7 +296,8 @@ def sliced(value: Value, start: Value, stop: Value, step: Value) -> Value:
     labels = ASSEMBLED if ends[2] not in (None, 1) else frozenset[str]()
     if value.texts:
         return each(value, lambda whole: whole[cut], labels=labels, binary=value.binary)
-    return Value(labels=value.labels, name=value.name)
+    behind = value.name == "sys.argv" and (ends[0] or 0) > 0 and ends[2] in (None, 1)
+    return Value(labels=value.labels, name="sys.argv[1:]" if behind else value.name)
 
 
 MOST_OF_HINT = 6

@@ -15,7 +15,7 @@ from runner.risk.model.value import NO_LABELS, Value, text
 from runner.risk.python.names import assign, stored
 from runner.risk.python.syntax import place
 from runner.risk.trace.remote import opened_to
-from runner.risk.trace.values import each_of
+from runner.risk.trace.values import OF_PROGRAM, each_of, element
 
 if TYPE_CHECKING:
     from runner.risk.python.walker import Python
@@ -54,6 +54,8 @@ def bind(walker: Python, target: ast.expr, value: Value) -> None:
             for i, part in enumerate(parts):
                 if value.items is not None and i < len(value.items) and i < starred:
                     bind(walker, part, value.items[i])
+                elif value.name in OF_PROGRAM and i < starred:
+                    bind(walker, part, element(value, Value(number=i)))
                 else:
                     bind(walker, part, each_of(value))
 

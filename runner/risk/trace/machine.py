@@ -23,7 +23,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from runner.risk.model import fold
-from runner.risk.model.acts import DEEDS, NOT_REACHED, OF_PLACES, TEST_ROWS, WAY_BACK, Place, Source
+from runner.risk.model.acts import DEEDS, NOT_REACHED, OF_PLACES, OFFLINE, TEST_ROWS, WAY_BACK, Place, Source
 from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt, is_beyond
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import (
@@ -40,8 +40,8 @@ from runner.risk.model.value import (
     text,
 )
 from runner.risk.rules.vocabulary import picked
-from runner.risk.trace.asked import note_asked_of
 from runner.risk.trace.by_verb import note_by_verb
+from runner.risk.trace.clients import asks_to_send, files_by_name, is_by_keys, makes_client, note_by_client, note_client
 from runner.risk.trace.everything import CHOOSING, choice, given
 from runner.risk.trace.giving_back import answered, kept
 from runner.risk.trace.members import note_handed, note_member
@@ -75,6 +75,10 @@ MOCKED = frozenset({"mocked"})
 PASSWORDS = frozenset(("password", "passwd", "secret", "totp", "otp"))
 """Attributes of entries of a file in which a person keeps passwords."""
 FAKE_FILES = "files in memory"
+OFFLINE_LIBRARY = "nock."
+"""What is among the replaced where a test answers all requests by HTTP itself."""
+ANSWERED = frozenset({OFFLINE})
+REQUESTS = frozenset({"send", "fetch"})
 IN_MEMORY = OF_PLACES - {"discard", "start", "use"}
 """Kinds of acts that are done in memory where files are."""
 FAKE_ROWS = "rows that are put back"
@@ -205,6 +209,8 @@ class Machine:
         """Modules of which all names are imported."""
         self.expected = ""
         """The name that is being declared, while the call is made that gives its value."""
+        self.awaits = False
+        """Whether the program waits for what the call gives that is being made: what is in memory needs no waiting."""
         self.raised: list[Value] = []
         """What the program has thrown so far."""
         self.variables = nested.variables
@@ -274,6 +280,7 @@ class Machine:
         function = called.function
         if function is not None:
             owner = called.owner if called.owner is not None and function.self_name else None
+            self.trail.followed.setdefault(function.name)
             return self.follow(function, self.walker.filled(function, args), named, owner)
         if called.kind is not None and called.fields is None:
             return self._instance(called, args, named)
@@ -306,7 +313,7 @@ class Machine:
         for meaning in meanings:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         found = bool(called.labels) and note_member(self.trail, called, meanings, place)
-        if not found and all(meaning.stands_for and not meaning.act for meaning in meanings):
+        if not found and (all(map(_only_names, meanings)) or is_by_keys(name, args)):
             result = result.labelled(self._unknown(called, args, named, place))
         if given_values and name and all(meaning.act in SAYS_NOTHING or meaning.stands_for for meaning in meanings):
             self.nested.handed(name, given_values, given_labels, place, python=self.language == "python")
@@ -319,14 +326,26 @@ class Machine:
         """Note a call of which nothing is known but its name; return labels for what it gives."""
         name = called.name
         self.trail.called.add(name)
-        note_asked_of(self.trail, name, args, named, place)
+        self.trail.given.setdefault(name, []).append((*args, *named.values()))
+        self.trail.called_at.setdefault(name, self.trail.place or place)
+        if self.language == "javascript" and (package := library_of(name, self.trail, python=False)):
+            note_client(self.trail, name, args, package, known=self.vocabulary.has_library(name))
         module = self._picked_from(name) if name[-1:] == "]" else name if self._is_harming(name) else ""
         if module:
             self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
         if "." in name and (library := library_of(name, self.trail, python=self.language == "python")):
+            before = len(self.trail.acts)
             note_verb(self.trail, called, args, named, library, place, self.written)
             if self.language == "python" and not self.mocked:
                 return note_by_verb(self.trail, self.nested, called, (*args, *named.values()), place)
+            if (
+                self.language == "javascript"
+                and len(self.trail.acts) == before
+                and not any(map(_only_names, self.vocabulary.of(name)))
+            ):
+                note_by_client(self.trail, called, args, library, place, awaited=self.awaits)
+                for act in files_by_name(self.trail, called, args, library, place):
+                    self.nested.done(act)
         return NO_LABELS
 
     def _picked_from(self, name: str) -> str:
@@ -422,15 +441,18 @@ class Machine:
         """Write an act down; return what the call gives with the labels that follow from it."""
         if act == "send" and called.attribute == "send" and called.name.partition(".")[0] in ANSWERS:
             act = "answer"
-        if act == "destroy" and named:
-            fields["given"] = Value(fields=dict(named))
+        note_given(act, called.name, args, named, fields)
         if act == "destroy" and self.written:
             fields["as"] = text(self.written)
         labels = called.labels
         if act in ("destroy", "configure") and is_tried(called.name, args, named):
             act, fields = "mention", {"tried": text("DryRun")}
+        elif act in ("destroy", "configure") and makes_client(act, called.name):
+            act = "mention"
         if self.mocked:
             labels = labels | self.stand_in(called.name, act)
+            if act in REQUESTS and OFFLINE_LIBRARY in self.mocked:
+                labels |= ANSWERED
         in_memory = act in IN_MEMORY and FAKE_FILES in self.mocked
         if labels >= MOCKED and (in_memory or self.language == "javascript"):
             act = "mention"  # nothing that lasts; in Python what was kept before is told from it by the rules
@@ -751,12 +773,53 @@ class Machine:
         return made if made.fields or any(kind.made()) else None
 
 
+def _only_names(meaning: Meaning) -> bool:
+    """Return whether all that is known of a call is what its result stands for."""
+    return bool(meaning.stands_for) and not meaning.act
+
+
+def note_given(
+    act: str, name: str, args: Sequence[Value], named: Mapping[str, Value], fields: dict[str, Value]
+) -> None:
+    """Note with what a service is asked for something."""
+    if act == "destroy" and named:
+        fields["given"] = Value(fields=dict(named))
+    elif act == "configure":
+        fields["with"] = Value(items=list(args), fields=dict(named))
+    elif act == "send" and (many := asks_to_send(name, args)) is not None:
+        fields["how"] = text("message")
+        fields["many"] = many
+    elif act == "send" and only_asks(name, args):
+        fields["asks"] = text("yes")
+
+
 def is_tried(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> bool:
     """Return whether a call only asks a cloud whether it would do something: `DryRun=True` of AWS."""
     if not name.startswith(("boto3.", "aioboto3.", "@aws-sdk/", "aws-sdk")):
         return False
     given = [named.get("DryRun", UNKNOWN), *((one.fields or {}).get("DryRun", UNKNOWN) for one in args)]
     return any(one.name in ("True", "true") for one in given)
+
+
+ASKING = words("get head options fetch")
+BODIES = words("body data json form formData searchParams params method ?")
+
+
+def only_asks(name: str, args: Sequence[Value]) -> bool:
+    """Return whether a request of JavaScript takes something only: it has no body, and its method is GET or HEAD."""
+    if name.rpartition(".")[2] not in ASKING or not args or args[0].fields is not None or len(args) > 2:
+        return False
+    if any("?" in one for one in args[0].texts) or secrets(labels_of(args[:1])):
+        return False
+    options = args[1] if len(args) == 2 else Value(fields={})
+    return options.fields is not None and (BODIES.isdisjoint(options.fields) or _is_get(options.fields))
+
+
+def _is_get(options: Mapping[str, Value]) -> bool:
+    rest = BODIES - {"method"}
+    return (
+        rest.isdisjoint(options) and options["method"].exact is not None and options["method"].text in ("GET", "HEAD")
+    )
 
 
 def is_buffer(path: Value) -> bool:

@@ -23,7 +23,8 @@ LOCAL = expression(r"(?i)localhost|127\.|0\.0\.0\.0|\[::1\]|10\.|192\.168\.|host
 BELOW_GIVEN = expression(rf"(?:https?://)?{HOLE}(?P<path>/[^?#\s]{{1,400}})")
 """An address below one that only the environment knows."""
 MUTATION = expression(
-    r"(?s)\bmutation\b[^{]{0,400}\{\s{0,40}(?:\w{1,60}\s{0,9}:\s{0,9})?(?P<name>(?:delete|remove|destroy|purge|archive|wipe)[A-Z_]\w{0,60})"
+    r"(?s)\bmutation\b[^{]{0,400}\{\s{0,40}(?:\w{1,60}\s{0,9}:\s{0,9})?(?P<name>(?:delete|remove|destroy|purge|archive|wipe)[A-Z_]\w{0,60}"
+    r"|[a-z]\w{0,40}(?:Delete|Remove|Destroy|Purge|Archive|Wipe)(?:[A-Z_]\w{0,40})?)\b"
 )
 """A mutation of GraphQL whose name says that it deletes something."""
 DELETING = words("delete destroy purge wipe truncate erase drop remove obliterate")
@@ -32,7 +33,10 @@ ASKED = expression(r"DELETE\s{1,9}(?P<path>/\S{1,300})")
 """How some libraries are asked: `request("DELETE /repos/a/b")`."""
 PART = expression(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 MOVES_MONEY = words("withdraw withdrawal payout transfer refund")
-ENDS = words("archive deactivate suspend unpublish terminate revoke purge wipe deprovision decommission")
+ENDS = words(
+    "unfollow leave forget ban kick archive deactivate suspend unpublish terminate revoke purge wipe deprovision "
+    "decommission"
+)
 """Words that names of functions begin or end with which change, elsewhere, what others have."""
 COMPUTES = words("numpy pandas matplotlib scipy sklearn seaborn torch tensorflow networkx PIL sympy polars lodash")
 MONEY = expression(r"(?i)/(?:payouts?|transfers?|refunds?|withdraw\w{0,5})(?:/|$)")
@@ -44,7 +48,12 @@ EVERYBODY = expression(r"(?i)all(?:authenticated)?users:")
 PUBLISHES = expression(r"(?i)\.(?:make|set)_?public\w*(?:\(\))?$")
 OPENED = {
     "private": expression(r"(?i)false"),
-    "visibility": expression(r"(?i)public"),
+    **dict.fromkeys(
+        words(
+            "visibility requested_visibility privacystatus privacy_status privacy audience general_access link_access"
+        ),
+        expression(r"(?i)public|everyone|anyone|world"),
+    ),
     "public": expression(r"(?i)true"),
     "is_public": expression(r"(?i)true"),
     "acl": expression(r"(?i)public.{0,40}|authenticated-read"),
@@ -65,8 +74,11 @@ OPENED = {
     ),
     "access_level": expression(r"(?i)(?:.{0,100}\.)?(?:owner|maintainer)(?:_access)?|40|50"),
     "clusterrole": expression(r"cluster-admin"),
-    **dict.fromkeys(("member", "members"), expression(r"(?i)all(?:authenticated)?users")),
-    **dict.fromkeys(("entity", "entity_id", "entityid"), expression(r"(?i)all(?:authenticated)?users")),
+    "member": expression(r"(?i)all(?:authenticated)?users"),
+    "members": expression(r"(?i)all(?:authenticated)?users"),
+    **dict.fromkeys(words("addresses cidr_blocks cidrblocks cidripv4"), expression(r"0\.0\.0\.0/0|::/0")),
+    **dict.fromkeys(words("cidripv6 cidr_ipv6"), expression(r"::/0")),
+    **dict.fromkeys(words("entity entity_id entityid"), expression(r"(?i)all(?:authenticated)?users")),
     "type": expression(r"(?i)anyone"),
     "permission": expression(r"(?i)admin|owner|maintain"),
     "role": expression(r"(?i)admin|owner|roles/(?:owner|editor)|(?:organization|global)[ _-]?admin\w*"),
@@ -107,6 +119,17 @@ UNPROTECTED = {
     ),
 }
 """Settings, in small letters, and the values by which what they are of is no longer protected or kept."""
+EXPIRES = words(
+    "expiration noncurrentversionexpiration expireafterseconds retentionindays expireafter retention.ms "
+    "messageretentionperiod"
+)
+"""Settings, in small letters, by which a service deletes by itself what it keeps once it is old."""
+LATER = expression(r"(?i)delete|purge|expire")
+AGE = expression(r"(?i)(?:min_?)?age|after|older_?than")
+"""What a phase of a lifecycle is called in which something is deleted, and how old that is then."""
+FORWARDING = expression(r"(?i)(?:redirect|forward)(?:ing)?_?(?:to|address|as_?attachment_?to)|auto_?forward\w{0,20}")
+"""Settings by which what comes for somebody goes to somebody else."""
+OF_AGE = words("days date noncurrentdays")
 GUARDS = expression(
     r"(?i)(?:stop|disable|suspend)_?(?:logging|alarm_?actions|guard\w{0,10}|security_?hub|key_?rotation|mfa\w{0,10})"
 )
@@ -115,6 +138,35 @@ ENDING = expression(
     r"(?i)/(?:deactivate|suspend|archive|terminate|revoke|purge|wipe|reset_factors|disable|unpublish)/?$"
 )
 """Parts of addresses at which something of others is ended."""
+PROTECTS = expression(
+    r"(?i)protect|mfa|two_?factor|2fa|(?<![a-z])otp|audit|logging|backup|encrypt|versioning|firewall|(?<![a-z])waf|guard|alarm|"
+    r"tamper|ssl_?required|require_?(?:ssl|auth|approval|review|sign)|enforce|quarantine|spam|dmarc"
+)
+"""What is in the name of a method or a setting by which something is protected, kept or recorded."""
+OFF = expression(r"(?i)false|off|none|disabled?|suspended|no|0")
+SWITCHES = words("enabled enable status state active mode required isenabled is_enabled on")
+OPENS_BY = expression(
+    r"(?i)access_?policy|acl$|visibility$|public|permissions?$|role$|roles$|privileges?$|grant|rights?$"
+)
+"""Methods by which somebody is let in, and of what they are given what lets everybody in, or gives every right."""
+TO_ALL = expression(
+    r"(?i)container|blob|public(?:-?read(?:-?write)?)?|anyone|everyone|all_?users|admin(?:istrator)?s?|owner|superuser|root|full_?access"
+)
+RAISES = expression(r"(?:make|promote|grant|elevate|add)\w{0,20}(?:[Aa]dmin(?:istrator)?|[Oo]wner|[Ss]uper_?[Uu]ser)")
+"""Methods by which somebody gets every right."""
+FORWARDS = expression(r"(?i)(?:auto_?)?forward(?:ing)?|redirect|delegates?")
+OPEN_RULES = expression(r"(?i)allow\s{1,9}(?:read|write|read,\s{0,9}write)[^;]{0,40}:\s{0,9}if\s{1,9}true")
+"""Rules of Firebase by which everybody may read or write."""
+ALLOWS_ALL = expression(
+    r'(?s)(?=.{0,4000}"Effect":\s*"Allow")(?=.{0,4000}"Action":\s*(?:\[\s*)?"\*(?::\*)?")(?=.{0,4000}"Resource":\s*(?:\[\s*)?"\*")'
+)
+"""A policy of AWS as a text that allows everything."""
+UNLOCKS = expression(r"(?i)/(?:unlock\w*|(?:alarm_)?disarm\w*|open_(?:door|gate|cover|garage))/?$")
+"""Parts of addresses at which a lock is opened, or an alarm switched off."""
+MAILS = expression(
+    r"(?i)/(?:messages?|e?mails?|conversations?|notifications?|sms|chat\.postmessage|send\w{0,20})(?:\.json)?/?$"
+)
+"""Parts of addresses at which messages to people are sent."""
 GROUPS = expression(r"(?i)(?:cn=)?(?:(?:domain|enterprise|schema) admins|administrators|superusers)(?:,.{0,200})?")
 """Groups of which the members have every right."""
 ANYWHERE = words("source_ranges sourceranges is_superuser issuperuser entity_id")
@@ -132,13 +184,16 @@ def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str
     """Note what an act that sends something elsewhere, or changes something there, deletes, ends or opens."""
     urls = [*act.get("url").texts, *(known for one in args[:2] for known in one.texts)]
     address = _address(act, urls)
+    if act.kind == "send" and (forwarded := _forwarded(args, named)):
+        fields = {"at": text("service"), "opens": text(forwarded), "with": Value(items=list(args))}
+        trail.add("configure", act.name, fields, place, act.labels)
     if act.kind == "send" and not any(map(ADDRESS.match, urls)) and (public := next(opens(args, named), "")):
         trail.add("configure", act.name, {"at": text("the cloud"), "opens": text(public)}, place, act.labels)
     if act.get("how").text == "message" and "to" not in act.fields:
         to = next((value for key, value in named.items() if key.lower() in RECIPIENTS), None)
         act.fields |= {"to": to} if to is not None else {}
     if act.kind == "configure":
-        _note_settings(trail, act, args, named)
+        note_settings(act, [*args, *_put_into(trail, args)], named)
     elif address is not None:
         _note_request(trail, act, address, args, named, place)
 
@@ -162,6 +217,7 @@ def _note_request(
     """Note what a request deletes, ends, pays or opens."""
     host, path, values = address["host"], address["path"], [*args, *named.values()]
     whole = text(f"{host}{path}".replace(HOLE, "…"))
+    repeated = "repeated" in act.labels
     method = _method(act.name, args, named)
 
     def note(kind: str, **fields: str | Value) -> None:
@@ -175,6 +231,10 @@ def _note_request(
     if act.kind == "send" and method not in ("get", "head"):
         if MONEY.search(path) is not None:
             note("configure", target=whole, at="payments")
+        if UNLOCKS.search(path) is not None:
+            note("configure", target=whole, at="the cloud", unguards=path.rpartition("/")[2])
+        if repeated and method == "post" and MAILS.search(path) is not None:
+            act.fields["how"] = text("message")
         if ENDING.search(path) is not None:
             note("configure", target=whole, at="the cloud", ends="yes")
         if ended := next(settings_in(values, named, ENDED), ""):
@@ -186,31 +246,34 @@ def _note_request(
 def _put_into(trail: Trail, given: Sequence[Value]) -> Iterator[Value]:
     """Yield what was put into objects of a service before they are handed over: `policy.rules.append(...)`."""
     names = tuple(f"{one.name}." for one in given if one.name.endswith("()") and one.fields is None)
-    for name, calls in trail.asked.items() if names else ():
+    for name, calls in trail.given.items() if names else ():
         if name.startswith(names) and name.endswith(PUTS):
-            yield from (value for call in calls for value in call.values)
+            yield from (value for call in calls for value in call)
 
 
 PUTS = (".append", ".add", ".extend", ".update", ".insert", ".setdefault")
 
 
-def _note_settings(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str, Value]) -> None:
+def note_settings(act: Act, args: Sequence[Value], named: Mapping[str, Value]) -> None:
     """Note the settings that a method of a service gets by which something is opened, at an end or unguarded."""
     values = [*args, *named.values()]
-    values += _put_into(trail, values)
     opened = next(opens(values, named), "")
     if not opened and (group := next(filter(GROUPS.fullmatch, texts_of(Value(items=list(args)))), "")):
         opened = f"role: {group}"
     if not opened and PUBLISHES.search(act.name):
         opened = "public"
+    last = act.name.removesuffix("()").rpartition(".")[2].removesuffix("Command")
+    opened = opened or _opened_by_name(last, values)
     if opened:
         act.fields["opens"] = text(opened)
     if _sets_password(act.name, values, named):
         act.fields["password"] = text("yes")
     if ended := next(settings_in(values, named, ENDED), ""):
         act.fields["ends"] = text(ended)
-    last = act.name.removesuffix("()").rpartition(".")[2].removesuffix("Command")
-    if (left := next(settings_in(values, named, UNPROTECTED), "")) or GUARDS.fullmatch(last):
+    if age := next(_expiring(values, named), ""):
+        act.fields["expires"] = text(age)
+    left = next(settings_in(values, named, UNPROTECTED), "") or _unprotected(act.name, values, named)
+    if left or GUARDS.fullmatch(last):
         act.fields["unguards"] = text(left or last)
 
 
@@ -440,7 +503,7 @@ def _has_key(trail: Trail, library: str) -> bool:
 def _sets_password(name: str, values: Sequence[Value], named: Mapping[str, Value]) -> bool:
     """Return whether a function that changes accounts elsewhere gives one another password."""
     parts = PART.findall(name.removesuffix("()").rpartition(".")[2])
-    if not parts or parts[0].lower() not in CHANGES:
+    if CHANGES.isdisjoint(part.lower() for part in parts[:2]):
         return False
     keys = [*named, *(key for one in values for key in one.fields or ())]
     return any(map(PASSWORDS.fullmatch, keys))
@@ -464,13 +527,94 @@ def settings_in(
     values: Sequence[Value], named: Mapping[str, Value], wanted: Mapping[str, Pattern[str]]
 ) -> Iterator[str]:
     """Yield the settings among what a call is given, however deep, that have one of their wanted values."""
+    for fields in _levels(values, named):
+        for key, value in fields.items():
+            if found := opened_to(key, value, wanted):
+                yield found
+
+
+def _opened_by_name(last: str, values: Sequence[Value]) -> str:
+    """Return what a method gives whom, by its name and a text that it gets; '' where that opens nothing."""
+    given = [
+        known for one in values for known in (*one.texts, *(text for part in one.items or () for text in part.texts))
+    ]
+    if RAISES.fullmatch(last):
+        return f"role: {last}"
+    if OPENS_BY.search(last) and (whom := next(filter(TO_ALL.fullmatch, given), "")):
+        return f"{last}: {whom}"
+    whole = [*given, *texts_of(Value(items=list(values)), 6)] if len(values) < 9 else given
+    if (rule := next((found for one in whole if (found := OPEN_RULES.search(one))), None)) is not None:
+        return rule[0]
+    if any(map(ALLOWS_ALL.match, whole)):
+        return "Action: *"
+    if forwarded := _forwarded(values, {}):
+        return forwarded
+    if FORWARDS.search(last) and (
+        to := next((one for one in texts_of(Value(items=list(values)), 6) if "@" in one), "")
+    ):
+        return f"{last}: {to}"
+    return ""
+
+
+def _forwarded(values: Sequence[Value], named: Mapping[str, Value]) -> str:
+    """Return the setting by which messages go on to an address: `redirectTo: a@b.example`; '' for none."""
+    for fields in _levels(values, named):
+        for key, value in fields.items():
+            if FORWARDING.fullmatch(key) and (to := next((one for one in texts_of(value, 4) if "@" in one), "")):
+                return f"{key}: {to}"
+    return ""
+
+
+def _unprotected(name: str, values: Sequence[Value], named: Mapping[str, Value]) -> str:
+    """Return a setting by which something is off that protects, keeps or records; '' for none."""
+    whole = PROTECTS.search(".".join(name.replace("()", "").split(".")[-2:])) is not None
+    for path, value in _paths(values, named):
+        key = path.rpartition(".")[2]
+        if not (PROTECTS.search(path) if key.lower() not in SWITCHES else whole or PROTECTS.search(path)):
+            continue
+        if any(map(OFF.fullmatch, _said(value))):
+            return f"{key}: {BOOLEANS.get(_said(value)[0], _said(value)[0])}"
+    return ""
+
+
+def _paths(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
+    """Yield each single value that a call is given by a name, with the names around it: `a.b`."""
+    waiting = [("", one, 0) for one in values] + [(key, one, 0) for key, one in named.items()]
+    left = MOST_LOOKED_AT
+    while waiting and left:
+        left -= 1
+        path, value, depth = waiting.pop(0)
+        if depth < DEEPEST:
+            waiting += [(path, one, depth + 1) for one in value.items or ()]
+            waiting += [(f"{path}.{key}".lstrip("."), one, depth + 1) for key, one in (value.fields or {}).items()]
+        if path and not value.fields and value.items is None:
+            yield path, value
+
+
+def _expiring(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[str]:
+    """Yield settings by which a service deletes by itself what is old: `Expiration: 90 days`."""
+    for fields in _levels(values, named):
+        for key, value in fields.items():
+            ages = [one for name, one in (value.fields or {}).items() if AGE.fullmatch(name) and _said(one)]
+            if ages and LATER.fullmatch(key):
+                yield f"{key} after {_said(ages[0])[0]}"
+            if key == "name" and value.text.lower() in EXPIRES and "value" in fields:
+                yield f"{value.text}: {next(iter(_said(fields['value'])), '')}"
+            if key.lower() not in EXPIRES:
+                continue
+            ages = [one for name, one in (value.fields or {}).items() if name.lower() in OF_AGE]
+            age = (ages or [value])[0]
+            if ages or value.fields is None:
+                known = age.text or (f"{age.number:g}" if age.number is not None else "")
+                yield f"{key}: {known}{' days' if ages and known.isdigit() else ''}" if known else key
+
+
+def _levels(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
+    """Yield what a call is given with names, however deep."""
     level = [dict(named), *(one.fields for one in values if one.fields)]
     inside = list(values)
     for _ in range(DEEPEST):
-        for fields in level:
-            for key, value in fields.items():
-                if found := opened_to(key, value, wanted):
-                    yield found
+        yield from level
         inside = [part for one in inside for part in (*(one.items or ()), *(one.fields or {}).values())]
         if not inside or len(inside) > MOST_LOOKED_AT:
             return

@@ -42,7 +42,8 @@ INSIDE = expression(r"\._|TemporaryDirectory\.name$|\.(?:path|dir|directory|fold
 """Parts of names of what is inside of a library, where what it works on can be changed."""
 COSTS = 20
 """Steps that a path costs of which it is asked what it is."""
-LOADERS = words("require import load_dotenv config")
+LOADERS = words("require import load_dotenv config memfs")
+"""What gives something of its own for what it is given, and takes nothing: files of memfs are in memory."""
 
 
 def library_of(name: str, trail: Trail, *, python: bool) -> str:

@@ -116,8 +116,15 @@ def element(owner: Value, key: Value) -> Value:
         found = _character(owner, key.number)
     if found is not None:
         return found
+    at = key.number
+    if owner.name in OF_PROGRAM and isinstance(at, int) and at >= 0 and at != OF_PROGRAM[owner.name]:
+        return Value(name=f"{owner.name}[{at}]", labels=owner.labels)
     name = f"{owner.name}[]" if owner.name and len(owner.name) < 100 else owner.name
     return Value(name=name, labels=owner.labels)
+
+
+OF_PROGRAM = {"sys.argv": 0, "process.argv": 1}
+"""Lists of the arguments of a program, and where in each of them the path of its own file is."""
 
 
 def each_of(value: Value) -> Value:

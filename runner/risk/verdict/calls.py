@@ -5,19 +5,20 @@ A name that says nothing, such as `connect`, is left out where another one says 
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
 from runner.model.request import Language
-from runner.risk.model.acts import NamedCall
 from runner.risk.model.outline_data import words
 from runner.risk.verdict.computing import BEGINS, LOOKS, OF_ANSWERS, WORD, called_of
 from runner.risk.verdict.naming import identifier, listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from runner.risk.model.acts import Place, Trail
+    from runner.risk.model.value import Value
 
 MOST_NAMED = 2
 MOST_CONSTANTS = 2
@@ -78,10 +79,11 @@ def telling(library: str, trail: Trail) -> list[TellingCall]:
         of_answer = _rank(giver.rpartition(".")[2], ()) > 1
         if name in done or (last in OF_ANSWERS and giver in trail.called and of_answer):
             continue  # of what another one gave: `client.list_objects().get`
-        for asked in trail.asked.get(name) or (NamedCall((1, 0, 1, 0), ()),):
-            if rank := _rank(last, asked.constants):
+        place = trail.called_at.get(name, (1, 0, 1, 0))
+        for said in [*map(_constants, trail.given.get(name, ())[:MOST_CALLS])] or [()]:
+            if rank := _rank(last, said):
                 less = of_answer * (1 if rank == NAMED_WHOLE else 2)
-                found.append(TellingCall(_words(name, last, asked.constants), asked.place, rank - less))
+                found.append(TellingCall(_words(name, last, said), place, rank - less))
     found.sort(key=lambda one: (-one.rank, one.place))
     return [one for one in found if one.rank > 1]
 
@@ -120,6 +122,16 @@ def _words(name: str, last: str, constants: tuple[str, ...]) -> str:
         last = f"{before}.{last}"
     said = [quoted(one, LONGEST_CONSTANT) for one in constants if _says(one)][:MOST_CONSTANTS]
     return f"{identifier(last)} ({listed(said)})" if said else identifier(last)
+
+
+def _constants(values: Iterable[Value]) -> tuple[str, ...]:
+    """Return the texts that a call gets by themselves or in a list."""
+    known = (part.exact for one in values for part in (one, *(one.items or ())))
+    return tuple(islice((one for one in known if one is not None and 0 < len(one) <= LONGEST), MOST_KEPT))
+
+
+MOST_CALLS, MOST_KEPT, LONGEST = 6, 4, 60
+"""Calls of one function that are looked at, texts of each, and their characters."""
 
 
 def _says(constant: str) -> bool:

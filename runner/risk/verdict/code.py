@@ -16,8 +16,18 @@ from runner.risk.model.acts import ON_MACHINE, VALUE_OF
 from runner.risk.model.value import is_absent, labels_of
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.remote import COMPUTES, LOCAL
+from runner.risk.verdict.called import (
+    MEMORY_LIBRARIES,
+    calls_in_words,
+    in_memory_in_words,
+    printed_in_words,
+    tests_in_words,
+    told_at,
+    without_tests,
+)
 from runner.risk.verdict.calls import BARE, functions_of, telling
-from runner.risk.verdict.calls import ways as calls_in_words
+from runner.risk.verdict.calls import ways as ways_to_call
+from runner.risk.verdict.computing import PRINTS as PRINTED
 from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
 from runner.risk.verdict.doing import (
     A_FILE,
@@ -33,13 +43,13 @@ from runner.risk.verdict.doing import (
 from runner.risk.verdict.naming import TEMPORARY_FILES, identifier, listed, quoted
 from runner.risk.verdict.naming import shown as plain_words
 from runner.risk.verdict.programs import INTERPRETERS
-from runner.risk.verdict.sentence import finished, sentence
+from runner.risk.verdict.sentence import NOT_KNOWN, finished, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from runner.model.request import Request
-    from runner.risk.model.acts import Act, Trail
+    from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.model.lines import Lines
     from runner.risk.rules.targets import Targets
     from runner.risk.verdict.naming import Named
@@ -114,63 +124,147 @@ def _verdict(
     if len(found) > 1:
         found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
     lead = _lead(findings, found, judged)
-    looked = _look_at(findings, found, trail, lines, judged, None if lead is None else lead[1])
+    deed = None if lead is None else lead[1]
+    looked = _look_at(findings, found, trail, lines, judged, deed, javascript=request.language is Language.JAVASCRIPT)
     source = _source(found)
     needless = _needless(found, source) if len(found) > 1 else set[int]()
     named = (Verb.STARTS, Verb.CALLS)
     acts = _acts([one for one in found if one.verb not in named or one.act.order not in needless], lines)
-    deed = None if lead is None else lead[1]
     fuller = _fuller(found, needless)
     shown = [*condensed(found, needless, source, deed)]
     whole = [*condensed(found, needless, source, deed, fuller)] if fuller else shown
     installed = [(Verb.INSTALLS, quoted(package)) for package in request.packages]
     shown, whole = shown + installed, whole + installed
-    grave = any(one.level >= Level.MEDIUM and not one.id.startswith(BESIDE) for one in findings)
-    hosts = [*_hosts(request.code)] if grave else []
+    hosts = [*_hosts(request.code)] if _is_raised(findings, Level.MEDIUM) else []
     if lead is not None:
         said = _led(lead[0], (shown, whole), "" if lead[2] else partly)
         return RiskVerdict(_naming(said, hosts), looked, acts)
     if stopped is not None and not shown:
         return RiskVerdict(stopped.reason)
-    known = [*libraries(request.language, trail)]
+    every = [*libraries(request.language, trail)]
+    last = _last(request.language, trail)
+    tests = next((words for verb, words in last if verb is Verb.TESTS), "")
+    known = without_tests(every, tests)
     if shown:
         handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
         by = {quoted(library_of(one.act.name), 30) for one in found}
         handed |= {quoted(one.named.place, 30) for one in found if one.act.kind == "hand" and one.named.place}
         calls = [name for name in known if "." not in name and name not in handed]
         called = [name for name in calls if name not in by or not is_said(name, request.language, trail)]
-        given = [one.named for one in found if one.verb is Verb.CALLS and one.act.kind == "hand"]
-        keyed = [one.place for one in given]
-        only = keyed and not called and not partly and {verb for verb, _ in shown} == {Verb.CALLS}
-        if only and all(only_look(quoted(name, 30), request.language, trail) for name in keyed):
+        given, high = [*_keys(found)], _is_raised(findings, Level.HIGH)
+        only = given and not called and not partly and not tests and {verb for verb, _ in shown} == {Verb.CALLS}
+        if only and all(only_look(quoted(one.place, 30), request.language, trail) for one in given):
             return RiskVerdict(f"{sentence(shown)[:-1]}; {BY_NAME}.", looked, acts)
+        detailed = [*condensed(found, needless, source, deed, {**fuller, **_keyed(found, trail)}), *installed]
+        detailed_ways = [[*detailed, *one] for one in _told(called, calls, request.language, trail)]
+        looks = proved and not (partly or every or request.packages) and {verb for verb, _ in shown} <= LOOKING
         ways = [[*one, *((Verb.CALLS, name) for name in called)] for one in (whole, shown)]
         if request.language is Language.PYTHON:
-            ways = [*_calling((whole, shown), called, given, handed & {*known}, trail)]
-        looks = proved and not (partly or calls or request.packages) and {verb for verb, _ in shown} <= LOOKING
-        high = any(one.level >= Level.HIGH and not one.id.startswith(BESIDE) for one in findings)
-        only_shows = not high and CHANGING.isdisjoint(verb for verb, _ in shown)
-        last = PRINTS if only_shows and is_shown(request, trail) else ""
-        said = fullest(ways, partly, last)
+            ways = _of_python((whole, shown), called, given, handed & {*known}, trail, calm=not high)
+        elif {verb for verb, _ in shown} | {Verb.CALLS for _ in called} <= CALM:
+            ways = [[*one, *more] for one in (*detailed_ways, *ways) for more in (last, [])]
+        elif tests and not high:
+            ways = [[*one, *more] for more in (last, []) for one in ways]
+        said = fullest(ways, partly)
         said = f"{said[:-1]}; changes nothing." if looks and not left else _naming(said, hosts)
         return RiskVerdict(said, looked, acts)
+    if not partly and (inside := _in_memory(trail, known, tests)):
+        nothing = f"no use of files, network or other programs was found{'' if proved else PARTLY}"
+        return RiskVerdict(f"{inside[:-1]}; {nothing}.", looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, "" if proved else left[0]), looked, acts)
 
 
-def _calling(
-    shown: Iterable[Sequence[tuple[Verb, str]]],
+def _of_python(
+    shown: Sequence[Sequence[tuple[Verb, str]]],
     called: Sequence[str],
     given: Sequence[Named],
     handed: Collection[str],
     trail: Trail,
-) -> Iterator[list[tuple[Verb, str]]]:
-    """Yield ways to say what is `shown`, with what is `called`, `given` its key or `handed` something."""
+    *,
+    calm: bool,
+) -> list[list[tuple[Verb, str]]]:
+    """Return ways to say what is `shown`, with what is `called`, `given` its key or `handed` something.
+
+    That results are printed is said of what is `calm` and changes nothing.
+    """
     keys = {quoted(one.place, 30): one.words.removeprefix(quoted(one.place, 30)) for one in given}
     words = {one.words for one in given}
-    calls = [*calls_in_words(called, trail, handed - keys.keys(), keys)]
-    for way in shown:
-        rest = [one for one in way if one[1] not in words]
-        yield from ([*rest, *((Verb.CALLS, one) for one in more)] for more in calls)
+    calls = [*ways_to_call(called, trail, handed - keys.keys(), keys)]
+    ways = [
+        [*(one for one in way if one[1] not in words), *((Verb.CALLS, one) for one in more)]
+        for way in shown
+        for more in calls
+    ]
+    changes = any(verb in CHANGING for way in shown for verb, _ in way)
+    if changes or not calm or PRINTED.isdisjoint(trail.called):
+        return ways
+    return [[*one, (Verb.PRINTS, RESULTS)] for one in ways] + ways
+
+
+def _keys(found: Sequence[Doing]) -> Iterator[Named]:
+    """Yield the words for libraries that are given their key."""
+    yield from (one.named for one in found if one.verb is Verb.CALLS and one.act.kind == "hand")
+
+
+def _is_raised(findings: Sequence[Finding], level: Level) -> bool:
+    """Return whether the code itself is raised to a level."""
+    return any(one.level >= level and not one.id.startswith(BESIDE) for one in findings)
+
+
+def _last(language: Language | None, trail: Trail) -> list[tuple[Verb, str]]:
+    """Return what a sentence ends with where there is room: what is tested, or what is printed."""
+    if tests := tests_in_words(language, trail):
+        return [(Verb.TESTS, tests)]
+    printed = printed_in_words(language, trail)
+    return [(Verb.PRINTS, printed)] if printed else []
+
+
+def _in_memory(trail: Trail, known: Sequence[str], tests: str) -> str:
+    """Return the sentence on a program that only tests something, or works in memory; '' for any other."""
+    memory = in_memory_in_words(trail)
+    if any(name.strip("“”") not in MEMORY_LIBRARIES or not memory for name in known):
+        return ""
+    done = [(Verb.TESTS, one) for one in (memory, tests) if one]
+    return sentence(done) if done else ""
+
+
+CALM = frozenset(
+    (Verb.HANDS, Verb.STARTS, Verb.CONNECTS, Verb.FETCHES, Verb.WRITES, Verb.MAKES, Verb.READS, Verb.LISTS, Verb.CALLS)
+)
+"""What leaves room for what is called, tested and printed besides."""
+
+
+def _told(
+    called: Sequence[str], besides: Sequence[str], language: Language | None, trail: Trail
+) -> Iterator[list[tuple[Verb, str]]]:
+    """Yield what is `called`, and `besides` of libraries that acts name: whole, and as far as names tell something."""
+    if language is not Language.JAVASCRIPT:
+        return
+    words = {name: _in_calls(name, trail) for name in (*called, *besides)}
+    telling = [(Verb.CALLS, said) for name, said in words.items() if said != name]
+    yield [*((Verb.CALLS, words[name]) for name in called if words[name] == name), *telling]
+    if telling:
+        yield [*telling, (Verb.CALLS, "other libraries")] if any(words[name] == name for name in called) else telling
+
+
+def _in_calls(name: str, trail: Trail) -> str:
+    """Return a library, which is quoted, with what is called of it."""
+    methods = calls_in_words(name.strip("“”"), trail) if name[:1] == "“" else ""
+    return f"{methods} of {name}" if methods else name
+
+
+def _keyed(found: Sequence[Doing], trail: Trail) -> dict[int, str]:
+    """Return fuller words, by the order of the act, for libraries that get their key: with what is called of them."""
+    fuller = {}
+    for one in found:
+        if one.verb is Verb.CALLS and one.act.kind == "hand" and one.named.place:
+            name, with_key, key = one.named.words.partition(" with ")
+            fuller[one.act.order] = f"{_in_calls(name, trail)}{with_key}{key}"
+        elif one.verb is Verb.HANDS and one.named.words.endswith(NOT_KNOWN):
+            given, to, name = one.named.words.removesuffix(NOT_KNOWN).rpartition(" to ")
+            methods = calls_in_words(name.strip("“”"), trail)
+            fuller[one.act.order] = f"{given}{to}{name}{NOT_KNOWN}{f', for {methods}' if methods else ''}"
+    return fuller
 
 
 def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: str, doubt: str) -> str:
@@ -189,23 +283,34 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
     ):
         return f"Works on a database in memory; {nothing}"
     if known:
-        python = request.language is Language.PYTHON
-        calls = [
-            (name, functions_of(name, trail, every=True) if python else calls_of(name, request.language, trail))
-            for name in known
-        ]
+        calls = [(name, _methods(name, request.language, trail)) for name in known]
         named = [f"{functions} of {name}" if functions else name for name, functions in calls]
         if any(name.startswith("“") for name in known):
             looks = all(only_look(name, request.language, trail) for name in known)
             nothing = f"{BY_NAME if looks else 'what that does was not read'}{partly}."
         elif doubt:
             nothing = f"{nothing.removesuffix(f'{partly}.')}{partly or PARTLY}."
-        shows = PRINTS if is_shown(request, trail) else ""
-        return f"{sentence([(Verb.CALLS, one) for one in named], shows)[:-1]}; {nothing}"
+        last = _last(request.language, trail)
+        if request.language is Language.PYTHON and prints(request.language, trail, request.code):
+            last = [(Verb.PRINTS, RESULTS)]
+        whole = f"{sentence([*((Verb.CALLS, one) for one in named), *last])[:-1]}; {nothing}"
+        return (
+            whole
+            if len(whole) <= LONGEST_SENTENCE
+            else f"{sentence([(Verb.CALLS, one) for one in known])[:-1]}; {nothing}"
+        )
     if doubt and not partly:
         computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
         return f"{computes}, as far as could be read: {doubt[0].lower()}{doubt[1:]}"
     return f"{nothing[0].upper()}{nothing[1:]}"
+
+
+def _methods(library: str, language: Language | None, trail: Trail) -> str:
+    if language is Language.PYTHON:
+        return functions_of(library, trail, every=True)
+    if language is Language.JAVASCRIPT and library[:1] == "“":
+        return calls_in_words(library.strip("“”"), trail)
+    return calls_of(library, language, trail)
 
 
 def _is_unread(act: Act) -> bool:
@@ -290,19 +395,15 @@ def _naming(said: str, hosts: Sequence[str]) -> str:
     return whole if len(whole) <= LONGEST_SENTENCE else said
 
 
-PRINTS = "prints results"
+RESULTS = "results"
+"""What a program prints of which no more is said."""
 
 
-def is_shown(request: Request, trail: Trail) -> bool:
-    """Return whether a program of Python prints something."""
-    return request.language is Language.PYTHON and prints(request.language, trail, request.code)
-
-
-def fullest(ways: Sequence[Sequence[tuple[Verb, str]]], partly: str, last: str = "") -> str:
+def fullest(ways: Sequence[Sequence[tuple[Verb, str]]], partly: str) -> str:
     """Return the first of several ways to say the same that leaves nothing out; the last where each does."""
     said = ""
     for one in ways:
-        said = sentence(one, partly=partly, last=last)
+        said = sentence(one, partly=partly)
         if not LEAVES_OUT.search(said):
             break
     return said
@@ -339,6 +440,8 @@ def _look_at(
     lines: Lines,
     judged: Mapping[int, Judged],
     deed: Doing | None,
+    *,
+    javascript: bool,
 ) -> Span | None:
     """Return the line that decides: where the target comes from, else where the worst finding is.
 
@@ -352,7 +455,10 @@ def _look_at(
         first = min(changes, key=lambda one: ORDER[one.verb], default=None)
         if len(lines) <= SEEN_AT_ONCE:
             return None
-        return _main_line(found, trail, lines) if first is None else lines.place(first.place)
+        if first is None and not javascript:
+            return _main_line(found, trail, lines)
+        place = first.place if first is not None else _main(found, trail)
+        return None if place is None else lines.place(place)
     if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], judged) == worst.level:
         path = found[0].act.get("path")
         names = {label[len(VALUE_OF) :] for label in labels_of((path,)) if label.startswith(VALUE_OF)}
@@ -366,8 +472,8 @@ def _look_at(
 
 def _main_line(found: Sequence[Doing], trail: Trail, lines: Lines) -> Span | None:
     """Return the line of a program that changes nothing in which it gets what it is about; None where none is known."""
-    if trail.asked:
-        named = {quoted(name.lstrip("~").partition(".")[0].removesuffix("()"), 30) for name in trail.asked}
+    if trail.given:
+        named = {quoted(name.lstrip("~").partition(".")[0].removesuffix("()"), 30) for name in trail.given}
         imported = {act.name.partition(".")[0] for act in trail.acts if act.kind == "import"} - COMPUTES
         calls = [call for name in sorted(named) if name.strip("“”") in imported for call in telling(name, trail)]
         if most := [one for one in calls if one.rank > BARE]:
@@ -377,6 +483,17 @@ def _main_line(found: Sequence[Doing], trail: Trail, lines: Lines) -> Span | Non
     return None if read is None else lines.place(read.place)
 
 
+def _main(found: Sequence[Doing], trail: Trail) -> Place | None:
+    """Return where code does most that changes nothing outside: in memory, by a library, or in looking at something."""
+    inside = [act for act in trail.acts if act.kind in ("destroy", "query") and IN_MEMORY in act.labels]
+    if inside:
+        deed = next((act for act in inside if act.kind == "destroy" or act.get("effect").text == "DELETES"), inside[0])
+        return deed.place
+    looked = next((one.place for one in found if one.verb in LOOKS_AT), None)
+    return looked or told_at(trail)
+
+
+LOOKS_AT = frozenset((Verb.STARTS, Verb.CONNECTS, Verb.FETCHES, Verb.READS, Verb.LISTS))
 SEEN_AT_ONCE = 10
 """Lines in which nobody needs to be shown one."""
 CHANGING = frozenset(

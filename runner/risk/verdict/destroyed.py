@@ -26,6 +26,8 @@ OF_MODEL = expression(r"(\w{1,60})\.objects\.")
 """What a model of Django's is called, in the name of a method of its rows."""
 CAPITALS = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a new word begins in a name: `delete|DB|Instance`."""
+BEHIND = expression(r"_?V\d$")
+"""The number of a version at the end of a name."""
 OBJECT = expression(r"[A-Za-z]{2,20}(?: [A-Za-z]{1,20}){0,3}")
 TAKES = words("delete remove destroy drop purge terminate del batch bulk empty clear flush deregister truncate wipe")
 """Words that names of methods begin with, and behind which what they delete is named."""
@@ -37,7 +39,12 @@ WHOLE = {
     "expunge": "mails that are marked as deleted",
 }
 """Methods that say by themselves of what they leave nothing."""
-PRUNES = {"volumes": "unused volumes", "images": "unused images", "containers": "containers that do not run"}
+PRUNES = {
+    "volumes": "unused volumes",
+    "images": "unused images",
+    "containers": "containers that do not run",
+    "networks": "unused networks",
+}
 """What `prune` of an engine for containers takes away."""
 ASKS = expression(r"(?:list|get|find|iter|fetch|scan|search|describe)_([a-z_]{2,40})")
 """Methods that are named after what they give."""
@@ -65,18 +72,18 @@ def destroyed(act: Act) -> Named:
     """Return words for what the method deletes that an act is of."""
     call = act.name.rpartition(".")[2].removesuffix("()").removesuffix("Command")
     library, *path = act.name.split(".")[:-1] or [""]
-    if asked := act.get("by-name").text:
-        return Named(f"something at {quoted(library, 30)} by {identifier(call)} ({quoted(asked)})", computed=True)
-    if library in MONGO and (found := _of_mongo(act, call, path)) is not None:
-        return found
-    if (known := _known(act, library)) is not None:
+    if (known := _known(act, library, call, path)) is not None:
         return known
+    if asked := act.get("asked").text:
+        return Named(f"something by {identifier(call)} ({quoted(asked, 30)}) of {quoted(library, 30)}", computed=True)
     if call in WHOLE:
         return Named(WHOLE[call], computed=True)
     if act.get("keys").items is not None:
         return _named(act, "key", act.get("keys").items or ())
     if call == "prune" and path and (last := _plain(path[-1])) in PRUNES:
         return Named(PRUNES[last])
+    if call[:5] == "prune" and (pruned := PRUNES.get(call[5:].lower())) is not None:
+        return Named(pruned)
     thing = _by_method(call)
     if not thing:
         return _by_path(act, call, library, path)
@@ -102,8 +109,12 @@ def _names(key: str) -> bool:
 NAMING = expression(r"(?i)(?:names?|ids?|identifiers?|arns?|key|bucket|url|topics?|queue|index)$")
 
 
-def _known(act: Act, library: str) -> Named | None:
-    """Return words for what the vocabulary, or what the object stands for, names; None where neither does."""
+def _known(act: Act, library: str, call: str, path: Sequence[str]) -> Named | None:
+    """Return words for what a text, the vocabulary, or what the object stands for names; None where none does."""
+    if asked := act.get("by-name").text:
+        return Named(f"something at {quoted(library, 30)} by {identifier(call)} ({quoted(asked)})", computed=True)
+    if library in MONGO and (found := _of_mongo(act, call, path)) is not None:
+        return found
     if (known := said_by(act) or _rows_of_model(act)) is not None:
         return known
     if (held := held_by(act)) is not None:
@@ -155,8 +166,13 @@ def _of_mongo(act: Act, call: str, path: Sequence[str]) -> Named | None:
 def _by_method(call: str) -> str:
     """Return what the name of a method says is deleted: `delete_db_instance`, `DeleteBucket`; '' for nothing."""
     verb, _, thing = CAPITALS.sub("_", call).partition("_")
-    if verb.lower() not in TAKES:
-        return ""
+    if verb.lower() not in TAKES:  # `messageDelete`
+        thing, found, rest = BEHIND.sub("_", f"{verb}_{thing}").rpartition("_")
+        return (
+            thing.replace("_", " ").lower()
+            if found and rest.lower() in TAKES and OBJECT.fullmatch(thing.replace("_", " "))
+            else ""
+        )
     thing = thing.replace("namespaced_", "").replace("_", " ").strip()
     for more in ("batch ", "delete ", "Delete ", "collection "):
         thing = thing.removeprefix(more)

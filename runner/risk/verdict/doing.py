@@ -9,15 +9,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
 from runner.model.verdict import Verb
-from runner.risk.model.acts import CONTAINER, NOT_REACHED, OF_PLACES, ON_MACHINE, PICKED, TEST_ROWS, VALUE_OF, Source
+from runner.risk.model.acts import (
+    CONTAINER,
+    NOT_REACHED,
+    OF_PLACES,
+    OFFLINE,
+    ON_MACHINE,
+    PICKED,
+    TEST_ROWS,
+    VALUE_OF,
+    Source,
+)
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, is_absent, labels_of
 from runner.risk.trace.files import IN_MEMORY
-from runner.risk.trace.remote import gives_rights
 from runner.risk.trace.shown import secrets
 from runner.risk.trace.things import package_of
 from runner.risk.verdict import files
-from runner.risk.verdict.destroyed import CAPITALS, MONGO, destroyed
+from runner.risk.verdict.configuring import configures, is_again
+from runner.risk.verdict.destroyed import MONGO, destroyed
 from runner.risk.verdict.naming import (
     AT_RUN_TIME,
     FINDS,
@@ -68,14 +78,23 @@ def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
         describe = _of_mocked if MOCKED in act.labels else BY_KIND.get(act.kind)
         if describe is not None and (found := describe(act, targets)) is not None:
             named = found[1]
+            if act.language == WRITTEN:
+                if found[0] is Verb.STARTS and act.name == "psql":
+                    continue  # a file of SQL, of which the statements are said
+                named = named._replace(words=f"{named.words}{IF_RUN}", whole="")
             if act.labels:
                 if NOT_REACHED in act.labels:
                     named = named._replace(words=f"{named.words}{STAYS_AWAY}", place="", whole="")
+                if OFFLINE in act.labels and act.kind in ("destroy", "configure", "send", "fetch"):
+                    named = named._replace(words=f"{named.words}{BY_TEST}", whole="")
                 named = _on_machine_named(act, _of_picked(act, named) if PICKED in act.labels else named)
             yield Doing(found[0], named, act)
 
 
+WRITTEN, IF_RUN = "written", " (if run)"
+"""The language of acts of a script that is written down and not started, and what is said of them."""
 STAYS_AWAY = " (in a branch that is not taken as it stands)"
+BY_TEST = " (answered by nock)"
 MOCKED = "mocked"
 """The label of what a test has replaced, which does nothing."""
 
@@ -134,14 +153,20 @@ def _sends(act: Act, targets: Targets) -> Described:
         what = data_of((act.get("data"),))
         what = "messages" if what == "data" and act.get("how").text == "queue" else what
         return Verb.SENDS, Named(f"{what} to {place_of(act)}")
+    if act.get("how").text == "message" and IN_MEMORY in act.labels:
+        return Verb.WRITES, Named(f"messages by {quoted(library_of(act.name), 30)} that nobody is sent")
     if act.get("how").text == "message":
-        each = ", one after the other" if _again(act) else ""
+        each = ", one after the other" if is_again(act) else ""
         data = data_of((act.get("data"),)) if secrets(labels_of((act.get("data"),))) else "messages"
         given = act.get("to")
-        each_one = "to" in act.fields and not given.unknown and _again(act)
+        each_one = "to" in act.fields and not given.unknown and is_again(act)
         to = f" to {quoted(given.exact)}" if given.exact else " to each address that it finds" if each_one else ""
         each = "" if to and not given.exact else each
-        return Verb.SENDS, Named(f"{data}{to} by {quoted(library_of(act.name), 30)}{each}")
+        through = host_of(address)
+        by = f"through {through.words}" if through.place else f"by {quoted(library_of(act.name), 30)}"
+        return Verb.SENDS, Named(f"{data}{to} {by}{each}")
+    if act.get("asks").text and not secrets(labels_of((act.get("data"),))):
+        return None
     if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
         return None
     if _is_request(address) or (act.name.endswith(".end") and is_absent(act.get("data"))):
@@ -159,6 +184,11 @@ def _sends(act: Act, targets: Targets) -> Described:
         data = path_of(act.get("path"), "file").words
     whole = f"{data} to {host.whole}{_unchecked(act)}" if host.whole else ""
     return Verb.SENDS, Named(f"{data} to {host.words}{_unchecked(act)}", host.computed, host.place, whole)
+
+
+def _checked(act: Act, targets: Targets) -> Described:
+    by = quoted(library_of(act.name), 30)
+    return Verb.CONNECTS, Named(f"{by}, which only checks messages in its sandbox mode and sends none")
 
 
 def _payload(act: Act) -> tuple[Value, ...]:
@@ -216,6 +246,9 @@ def _fetches(act: Act, targets: Targets) -> Described:
         return None
     if "kind" in act.fields:
         return Verb.FETCHES, Named(place_of(act))
+    if act.name.endswith(".goto"):
+        shown_host = host_of(act.get("url"))
+        return Verb.FETCHES, shown_host._replace(words=f"{shown_host.words} in a browser", whole="")
     host = host_of(act.get("url"))
     whole = f"{host.whole}{_unchecked(act)}" if host.whole else ""
     return Verb.FETCHES, host._replace(words=f"{host.words}{_unchecked(act)}", whole=whole)
@@ -318,6 +351,8 @@ def _destroys(act: Act, targets: Targets) -> Described:
     if IN_MEMORY in act.labels:
         return None
     where, name = act.get("at").text, act.get("name").text
+    if where and OFFLINE in act.labels:
+        return Verb.DELETES, Named(f"data at {where}")
     if not where:
         return Verb.DELETES, destroyed(act)
     if "beside" in act.fields:
@@ -328,61 +363,6 @@ def _destroys(act: Act, targets: Targets) -> Described:
     words = " ".join(filter(None, (what, named))) if what or named != AT_RUN_TIME else f"something {AT_RUN_TIME}"
     within = act.get("within").text
     return Verb.DELETES, Named(f"{words} in {where}{f' ({quoted(within)})' if within else ''}")
-
-
-def _configures(act: Act, targets: Targets) -> Described:
-    target, value, where = act.get("target").text, act.get("value").text, act.get("at").text
-    if where == "git":
-        return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
-    if "copies" in act.fields:
-        return Verb.CHANGES_SYSTEM, Named(f"copies {quoted(target)} to {quoted(act.get('to').text)}")
-    if where in COSTS:
-        what = f" ({quoted(target)})" if target.strip(HOLE) else ""
-        each = " (again and again)" if "repeated" in act.labels else ""
-        return Verb.CHANGES_SYSTEM, Named(f"{COSTS[where]} by {_call_of(act)}{what}{each}")
-    if opens := act.get("opens").text:
-        what = f" {quoted(target)}" if target.strip(HOLE) else f" by {_call_of(act)}"
-        if gives_rights(opens):
-            who = quoted(target) if target.strip(HOLE) else "somebody"
-            what = "" if target.strip(HOLE) else what
-            return Verb.CHANGES_SYSTEM, Named(f"gives {who} every right{what} ({quoted(opens)})")
-        opened = quoted(target) if target.strip(HOLE) else "each that it finds" if _again(act) else "something"
-        by = "" if target.strip(HOLE) or "." not in act.name else f" by {_call_of(act)}"
-        return Verb.CHANGES_SYSTEM, Named(f"opens {opened} in {where} to others{by} ({quoted(opens)})")
-    if where == "devices" and "unguards" in act.fields:
-        return Verb.CHANGES_SYSTEM, Named(f"ends a protection ({quoted(act.get('unguards').text)})")
-    if act.get("password").text:
-        return Verb.CHANGES_SYSTEM, Named(f"sets passwords of accounts by {identifier(library_of(act.name))}")
-    if where == "service":
-        return Verb.CHANGES_SYSTEM, Named(f"changes data at {quoted(library_of(act.name), 30)} by {_call_of(act)}")
-    by = f" by {_call_of(act)}" if "." in act.name else ""
-    if by and where == "the cloud" and not act.name.startswith(CLOUDS):
-        where = f"data at {quoted(library_of(act.name), 30)}"
-    if not target.strip(HOLE):
-        return Verb.CHANGES_SYSTEM, Named(f"changes {where} by {_call_of(act)}")
-    return Verb.CHANGES_SYSTEM, Named(f"changes {where}{by} ({quoted(target)})")
-
-
-CLOUDS = (
-    *("@aws-sdk/", "aws-sdk", "@azure/", "@google-cloud/", "@kubernetes/", "@linode/", "@pulumi/", "boto3", "botocore"),
-    *("azure", "google", "kubernetes", "ibm", "oci", "openstack", "libcloud", "digitalocean", "hcloud", "cloudflare"),
-)
-"""What the names of libraries begin with that are for a cloud or a cluster; others are for one service."""
-
-
-def _again(act: Act) -> bool:
-    return "repeated" in act.labels
-
-
-def _call_of(act: Act) -> str:
-    """Name the method by which something is changed; one that says no more than `create` with what it is of."""
-    *before, last = act.name.replace("()", "").replace("[]", "").split(".")
-    told = before and not CAPITALS.search(last) and "_" not in last and OF_CALL.fullmatch(before[-1]) is not None
-    return identifier(f"{before[-1]}.{last}" if told else last)
-
-
-OF_CALL = expression(r"[A-Za-z]\w{2,40}")
-COSTS = {"payments": "moves money", "rent": "rents machines or names, which costs money,"}
 
 
 def _schedules(act: Act, targets: Targets) -> Described:
@@ -447,7 +427,7 @@ def _stops(act: Act, targets: Targets) -> Described:
     if act.name.endswith((".kill", ".terminate")) and act.name != "process.kill" and not target.texts:
         return None  # a process of its own
     known = target.text.strip(HOLE)
-    if not known and act.name == "process.kill" and ("output" in target.labels or _again(act)):
+    if not known and act.name == "process.kill" and ("output" in target.labels or is_again(act)):
         return Verb.STOPS, Named("processes that it finds", computed=True)
     return Verb.STOPS, Named(f"the process {quoted(known)}" if known else "a process", computed=not known)
 
@@ -598,6 +578,7 @@ BY_KIND: dict[str, Describe] = {
     "search": files.lists,
     "walk": files.lists,
     "send": _sends,
+    "checked": _checked,
     "fetch": _fetches,
     "connect": _connects,
     "listen": _listens,
@@ -605,7 +586,7 @@ BY_KIND: dict[str, Describe] = {
     "discard": _discards,
     "destroy": _destroys,
     "mention": _mentions,
-    "configure": _configures,
+    "configure": configures,
     "schedule": _schedules,
     "import": _named_elsewhere,
     "by-data": _named_elsewhere,

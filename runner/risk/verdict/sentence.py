@@ -46,14 +46,15 @@ CLAUSES: Mapping[Verb, str] = {
     Verb.READS: "reads {}",
     Verb.LISTS: "looks through {}",
     Verb.CALLS: "calls {}",
+    Verb.TESTS: "{}",
+    Verb.PRINTS: "prints {}",
 }
 
 
-def sentence(acts: Iterable[tuple[Verb, str]], lead: str = "", partly: str = "", last: str = "") -> str:
+def sentence(acts: Iterable[tuple[Verb, str]], lead: str = "", partly: str = "") -> str:
     """Return one sentence over acts that are given in the order in which they matter.
 
-    `lead` is a clause that comes first, `last` one for the end where there is room for it, and `partly` one that says
-    what was not read, which is never left out.
+    `lead` is a clause that comes first, and `partly` one that says what was not read, which is never left out.
     """
     grouped: dict[Verb, list[str]] = {}
     for verb, words in acts:
@@ -70,8 +71,6 @@ def sentence(acts: Iterable[tuple[Verb, str]], lead: str = "", partly: str = "",
                 left += 1
             else:
                 clauses.append(clause)
-    if last and not left and sum(map(len, clauses)) + len(last) < WANTED:
-        clauses.append(last)
     return finished(clauses, more=bool(left), partly=partly)
 
 

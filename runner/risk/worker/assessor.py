@@ -24,10 +24,12 @@ from runner.risk.worker.calls import (
     Erase,
     Erased,
     FindImports,
+    FindPictures,
     FindUsed,
     Imported,
     Outline,
     Outlined,
+    Pictured,
     Used,
 )
 from runner.risk.worker.consumption import LONG, Consumption
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 
     from runner.model.assessment import Assessment
     from runner.model.difference import Change
+    from runner.model.embedded_picture import EmbeddedPicture
     from runner.model.request import KnownFile, Language, Request
     from runner.risk.inputs.imported import Import
 
@@ -113,6 +116,11 @@ class Assessor:
         """Return the outline of `code`; '' where it has none or it could not be made."""
         answer = await self._ask(agent, Outline(language, code), Outlined)
         return "" if answer is None else answer.outline
+
+    async def pictures(self, language: Language | None, code: str) -> tuple[EmbeddedPicture, ...]:
+        """Return the pictures that stand in `code` as text; none where that could not be found out."""
+        answer = await self._ask(PERSON, FindPictures(language, code), Pictured)
+        return () if answer is None else answer.pictures
 
     async def imported(self, code: str, *, agent: str) -> tuple[Import, ...] | None:
         """Return what the Python `code` imports; None where that could not be found out."""

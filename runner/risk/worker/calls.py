@@ -13,6 +13,7 @@ from runner.model.request import KnownFile, Language, Request  # noqa: TC001 - t
 
 if TYPE_CHECKING:
     from runner.model.difference import Change
+    from runner.model.embedded_picture import EmbeddedPicture
     from runner.risk.inputs.imported import Import
 
 T = TypeVar("T")
@@ -73,9 +74,17 @@ class Erase:
     code: str
 
 
-Call = Assess | Outline | FindImports | FindUsed | Compare | Erase
+@dataclass(frozen=True, slots=True)
+class FindPictures:
+    """Which pictures stand in `code` as text?"""
+
+    language: Language | None
+    code: str
+
+
+Call = Assess | Outline | FindImports | FindUsed | Compare | Erase | FindPictures
 KINDS: dict[str, type[Call]] = {
-    kind.__name__: kind for kind in (Assess, Outline, FindImports, FindUsed, Compare, Erase)
+    kind.__name__: kind for kind in (Assess, Outline, FindImports, FindUsed, Compare, Erase, FindPictures)
 }
 
 
@@ -120,13 +129,18 @@ class Erased:
 
 
 @dataclass(frozen=True, slots=True)
+class Pictured:
+    pictures: tuple[EmbeddedPicture, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CallFailed:
     """There is no answer: a bug of the classifier, or no memory for this code."""
 
     why: str
 
 
-Answer = Ready | Assessed | Outlined | Imported | Used | Compared | Erased | CallFailed
+Answer = Ready | Assessed | Outlined | Imported | Used | Compared | Erased | Pictured | CallFailed
 
 
 class Garbage(Exception):
@@ -136,9 +150,10 @@ class Garbage(Exception):
 def annotated() -> dict[str, type]:
     """Return what annotations name here that is only loaded where an answer has it."""
     from runner.model.difference import Change
+    from runner.model.embedded_picture import EmbeddedPicture
     from runner.risk.inputs.imported import Import
 
-    return {"Change": Change, "Import": Import}
+    return {"Change": Change, "EmbeddedPicture": EmbeddedPicture, "Import": Import}
 
 
 def pack(message: Call | Answer) -> bytes:
@@ -158,7 +173,7 @@ def size(call: Call) -> int:
             return len(code) + sum(len(file.text) for file in files)
         case Compare(old, new):
             return len(old) + len(new)
-        case Outline(_, code) | FindImports(code) | Erase(code):
+        case Outline(_, code) | FindImports(code) | Erase(code) | FindPictures(_, code):
             return len(code)
         case _:
             assert_never(call)

@@ -37,10 +37,12 @@ from runner.risk.worker.calls import (
     Erase,
     Erased,
     FindImports,
+    FindPictures,
     FindUsed,
     Imported,
     Outline,
     Outlined,
+    Pictured,
     Ready,
     Used,
     pack,
@@ -190,5 +192,9 @@ def answer(call: Call, rules: Own) -> Answer:
             from runner.risk.javascript.erased import without_types
 
             return Erased(without_types(code))
+        case FindPictures(language, code):
+            from runner.risk.literals.pictures import pictures
+
+            return Pictured(pictures(language, code))
         case _:
             assert_never(call)

@@ -82,15 +82,35 @@ function silently(work) {
 
 const handed = [];
 
-function stand(name, depth = 0) {
-  const next = (more) => stand((name.length < 160 ? name : '...' + name.slice(-120)) + more, depth + 1);
+// Packages that are a service for tests, in the memory of the program itself; and what makes a client of an address.
+const IN_TESTS = new Set(['mongodb-memory-server', 'ioredis-mock', 'redis-mock', 'pg-mem', '@electric-sql/pglite', 'mockgoose', 'aws-sdk-client-mock']);
+const OPENING = /(?:^|\.)(?:[A-Z]\w*|connect|createClient|createConnection|createPool|drizzle|knex)$/;
+
+function inMemory(value) {
+  if (value === ':memory:' || value === 'sqlite::memory:') return true;
+  if (typeof value === 'function' && value.assentMocked) return true;
+  return !!value && typeof value === 'object' && Object.values(value).some((one) => one === ':memory:' || (typeof one === 'function' && one.assentMocked));
+}
+
+// Properties that say that there is another page: every service here has one.
+const FURTHER = /^(?:next_?(?:page|token|cursor|marker|continuation|link|url|offset)?\w{0,20}|has_?(?:more|next)\w{0,10}|is_?truncated|last_?evaluated_?key|end_?cursor)$/i;
+
+function isForTests(name) {
+  const dot = name.indexOf('.');
+  return IN_TESTS.has(name) || (dot > 0 && IN_TESTS.has(name.slice(0, dot)));
+}
+
+function stand(name, depth = 0, mocked = isForTests(name)) {
+  const next = (more, also = mocked) => stand((name.length < 160 ? name : '...' + name.slice(-120)) + more, depth + 1, also);
   const called = (kind, given) => {
     const words = given.map(quoted).join(', ');
-    note('call', kind + name, words);
+    const also = mocked || ((kind || OPENING.test(name)) && given.some(inMemory));
+    note('call', (also ? 'mocked ' : '') + kind + name, words);
     for (const one of given) {
       if (typeof one === 'function' && !one.assentName && handed.length < MOST_HANDLERS) handed.push(one);
     }
-    return next(words.length <= 40 ? `(${words})` : '(...)');
+    // A decoy in its name would look as if that was handed on wherever the name goes.
+    return next(words.length <= 40 && !words.includes('sk-') ? `(${words})` : '(...)', also);
   };
   const each = function* () {
     if (depth < MOST_DEPTH) yield next('[0]');
@@ -98,6 +118,7 @@ function stand(name, depth = 0) {
   return new Proxy(function () {}, {
     get(target, key) {
       if (key === 'assentName') return name;
+      if (key === 'assentMocked') return mocked;
       if (key === 'then' || key === 'prototype') return key === 'then' ? undefined : target.prototype;
       if (key === Symbol.toPrimitive) return (hint) => (hint === 'string' ? `<${name.slice(-60)}>` : 1);
       if (key === Symbol.iterator) return each;
@@ -105,6 +126,7 @@ function stand(name, depth = 0) {
       if (key === 'toJSON') return () => `<${name.slice(-60)}>`;
       if (key === 'toString') return () => `<${name.slice(-60)}>`;
       if (key === 'length') return 1;
+      if (typeof key === 'string' && depth && FURTHER.test(key)) return undefined;
       if (typeof key === 'symbol') return undefined;
       if (['map', 'filter', 'forEach', 'flatMap', 'some', 'every', 'find'].includes(key)) {
         return (work) => {
@@ -141,6 +163,8 @@ function put(place, text) {
 
 const CONTENT = {
   json: '{"id": 1, "name": "one", "items": [{"id": 1, "name": "one", "email": "one@example.com"}]}\n',
+  jsonl: '{"id": 1, "name": "one"}\n',
+  ndjson: '{"id": 1, "name": "one"}\n',
   csv: 'id,name,email,path,amount\n1,one,one@example.com,one.txt,1\n2,two,two@example.com,two.txt,2\n',
 };
 
@@ -150,7 +174,10 @@ function found(expression, most) {
 
 function layOut() {
   const standard = ['AWS_SECRET_ACCESS_KEY', 'GITHUB_TOKEN', 'OPENAI_API_KEY'];
-  const named = found(/\b([A-Z][A-Z0-9_]{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS|DSN|_URL))\b/g, 40);
+  const named = [
+    ...found(/\b([A-Z][A-Z0-9_]{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS|DSN|HOOK_URL))\b/g, 40),
+    ...found(/\b((?:[A-Z][A-Z0-9_]{0,60}_)?(?:DATABASE|DB|SQL|PG|POSTGRES|MYSQL|MONGO|MONGODB|REDIS|AMQP|BROKER)_UR[IL])\b/g, 20),
+  ];
   const names = [...new Set([...standard, ...named])];
   for (const name of names) {
     process.env[name] = secret(name);
@@ -163,7 +190,7 @@ function layOut() {
   const others = ['.bashrc', '.profile', '.gitconfig', 'Documents/letter.txt', 'Pictures/one.jpg', 'Desktop/notes.txt'];
   for (const place of others) put(path.join(home, place), 'decoy\n');
   put('.env', names.map((name) => `${name}=${secret(name)}\n`).join(''));
-  const kinds = 'json|csv|txt|md|env|ya?ml|toml|ini|log|sql|db|html|xml|pem|key|png|jpe?g|pdf|zip|bak|lock|sh|js|ts';
+  const kinds = 'jsonl|ndjson|tsv|json|csv|txt|md|env|ya?ml|toml|ini|log|sql|db|html|xml|pem|key|png|jpe?g|pdf|zip|bak|lock|sh|js|ts';
   for (const place of found(new RegExp(`['"\`]([~\\w./ -]{0,120}\\.(?:${kinds}))['"\`]`, 'g'), 60)) {
     const text = CONTENT[place.split('.').pop()] ?? 'decoy\n';
     put(place.replace(/^~/, home), text);

@@ -51,7 +51,10 @@ ANSWERS = {
 }
 """What such a server answers to a line that begins so; to others that all is well."""
 QUIET = ("/usr/", "/lib", "/proc/", "/dev/", "/etc/localtime", "/etc/ssl", "/etc/mime", "/etc/host", "/etc/nsswitch")
-SECRET = re.compile(r"\b[A-Z][A-Z0-9_]{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS|DSN|_URL)\b")
+SECRET = re.compile(
+    r"\b(?:[A-Z][A-Z0-9_]{0,60}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS|DSN|HOOK_URL)|"
+    r"(?:[A-Z][A-Z0-9_]{0,60}_)?(?:DATABASE|DB|SQL|PG|POSTGRES|MYSQL|MONGO|MONGODB|REDIS|AMQP|BROKER)_UR[IL])\b"
+)
 REQUIRED = re.compile(r"environ\[\s*['\"]([A-Za-z_][A-Za-z0-9_]{0,60})['\"]\s*\]")
 NUMBER = re.compile(r"PORT|COUNT|LIMIT|SIZE|TIMEOUT|DAYS|NUM")
 FILE = re.compile(
@@ -59,6 +62,8 @@ FILE = re.compile(
     r"jsonl|tsv|png|jpe?g|pdf|zip|bak|lock|sh))['\"]"
 )
 FOLDER = re.compile(r"(?:listdir|scandir|walk|Path|rmtree|chdir)\(\s*['\"]([~\w./ -]{1,120})['\"]")
+IN_HOME = re.compile(r"(?:Path\.home\(\)|expanduser\(['\"]~['\"]\)\))((?:\s?/\s?['\"][^'\"\n]{1,80}['\"]){1,6})")
+PATTERN = re.compile(r"glob\(\s*[rf]?['\"]([\w./ *-]{0,80}\*[\w./ *-]{0,80})['\"]")
 CONTENT = {
     "json": '{"id": 1, "name": "one", "items": [{"id": 1, "name": "one", "email": "one@example.com"}]}\n',
     "jsonl": '{"id": 1, "name": "one"}\n',
@@ -75,6 +80,7 @@ CONTENT = {
 }
 _CLIENTS = """
 aiohttp anthropic azure boto3 botocore dns docker github gitlab google googleapiclient httpx kubernetes mysql
+moto
 openai paramiko pika psycopg psycopg2 pymongo pymysql redis requests sendgrid slack_sdk stripe telegram twilio
 web3
 """
@@ -86,6 +92,23 @@ rsync scp sendmail sftp ssh sudo systemctl terraform wget
 """
 ACTING = _ACTING.split()
 """Programs that act on something else than files; those that do nothing stand before them."""
+_IN_TESTS = "fakeredis mongomock mockredis fake_gcs pytest_httpserver"
+IN_TESTS = frozenset(_IN_TESTS.split())
+"""Packages that are a service for tests, in the memory of the program itself."""
+FURTHER = re.compile(
+    r"(?i)next_?(?:page|token|cursor|marker|continuation|link|url|offset)\w{0,20}|has_?(?:more|next)\w{0,10}|is_?truncated|"
+    r"last_?evaluated_?key|end_?cursor"
+)
+"""What says that there is another page: every service here has one."""
+MOST_TRUE = 20
+"""How often a stand-in is true at one line: loops over it end."""
+MEMORY = (":memory:", "sqlite://", "sqlite:///:memory:", "sqlite+pysqlite:///:memory:", "sqlite+aiosqlite:///:memory:")
+"""Addresses of databases in memory."""
+OPENING = re.compile(r"[A-Z]\w*|connect|from_url|create_client|create_engine")
+"""What a function is called that makes a client of an address."""
+_OF_AMAZON = "boto3 botocore aioboto3 aiobotocore"
+OF_AMAZON = frozenset(_OF_AMAZON.split())
+"""Packages in place of whose service another, `moto`, puts one for tests."""
 SECRET_FILES = (".ssh/id_rsa", ".ssh/id_ed25519", ".aws/credentials", ".netrc", ".npmrc", ".docker/config.json")
 OTHER_FILES = (".bashrc", ".profile", ".gitconfig", "Documents/letter.txt", "Pictures/one.jpg", "Desktop/notes.txt")
 STANDARD = ("AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY")
@@ -105,6 +128,8 @@ class Notebook:
         self.most = MOST_RECORDS
         self.over = False
         self.busy = False
+        self.mocking = 0
+        """How many stand-ins for Amazon's services of a test are in place."""
 
     def note(self, kind: str, target: object = "", data: object = "", **more: object) -> None:
         if self.over or self.busy:
@@ -157,17 +182,22 @@ class Stand:
 
     record: "Notebook"
     handed: "list[Callable[..., Any]]"
+    true: "dict[int, int]" = {}
 
-    def __init__(self, name: str, depth: int = 0) -> None:
-        self.__dict__.update(_name=name, _depth=depth)
+    def __init__(self, name: str, depth: int = 0, *, mocked: bool = False) -> None:
+        mocked = mocked or name.partition(".")[0] in IN_TESTS
+        self.__dict__.update(_name=name, _depth=depth, _mocked=mocked)
 
-    def _next(self, more: str) -> "Stand":
-        name = str(self.__dict__["_name"])
-        return Stand((name if len(name) < 160 else "..." + name[-120:]) + more, self.__dict__["_depth"] + 1)
+    def _next(self, more: str, *, mocked: bool = False) -> "Stand":
+        name, mocked = str(self.__dict__["_name"]), mocked or self.__dict__["_mocked"]
+        shorter = name if len(name) < 160 else "..." + name[-120:]
+        return Stand(shorter + more, self.__dict__["_depth"] + 1, mocked=mocked)
 
     def __getattr__(self, name: str) -> "Any":
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
+        if self.__dict__["_depth"] and FURTHER.fullmatch(name):
+            return None
         return self._next(f".{name}")
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -176,16 +206,25 @@ class Stand:
 
     def __call__(self, *given: "Any", **named: "Any") -> "Any":
         shown = [*map(_shown, given), *(f"{name}={_shown(value)}" for name, value in named.items())]
-        self.record.note("call", self.__dict__["_name"], ", ".join(shown))
+        name = str(self.__dict__["_name"])
+        mocked = self.__dict__["_mocked"] or (self.record.mocking > 0 and name.partition(".")[0] in OF_AMAZON)
+        if OPENING.fullmatch(name.rpartition(".")[2]):  # a client of what is in the memory of the program
+            mocked = mocked or any(map(_in_memory, (*given, *named.values())))
+        self.record.note("call", f"mocked {name}" if mocked else name, ", ".join(shown))
+        if name.endswith(".get") and given and isinstance(given[0], str) and FURTHER.fullmatch(given[0]):
+            return None
         for one in (*given, *named.values()):
             if isinstance(one, types.FunctionType) and len(self.handed) < MOST_HANDLERS:
                 self.handed.append(one)
-        if len(given) == 1 and isinstance(given[0], types.FunctionType | type) and not named:
-            return given[0]  # a decorator
+        if len(given) == 1 and not named and _decorated(given[0], sys._getframe(1)):
+            return given[0]
         short = ", ".join(shown)
-        return self._next(f"({short})" if len(short) <= 40 else "(...)")
+        # A decoy in its name would look as if that was handed on wherever the name goes.
+        return self._next(f"({short})" if len(short) <= 40 and "sk-" not in short else "(...)", mocked=mocked)
 
     def __getitem__(self, key: object) -> "Any":
+        if isinstance(key, str) and FURTHER.fullmatch(key):
+            return None
         return self._next(f"[{_shown(key)[:60]}]")
 
     def __setitem__(self, key: object, value: object) -> None:
@@ -225,10 +264,15 @@ class Stand:
         return 1
 
     def __bool__(self) -> bool:
-        return True
+        line = self.record.line()
+        self.true[line] = self.true.get(line, 0) + 1
+        return self.true[line] <= MOST_TRUE
 
     def __str__(self) -> str:
         return f"<{self.__dict__['_name'][-60:]}>"
+
+    def __repr__(self) -> str:
+        return repr(str(self))
 
     def __format__(self, _spec: str) -> str:
         return str(self)
@@ -240,7 +284,7 @@ class Stand:
         return self is other
 
     def __mro_entries__(self, _bases: object) -> "tuple[type, ...]":
-        return ()
+        return (StandBase,)
 
     def __int__(self) -> int:
         return 1
@@ -265,6 +309,82 @@ class Stand:
         locals()[f"__{_each}__"] = _mixed
 
 
+class StandType(type):
+    """Type of the classes of the code that are derived from a stand-in: what they do not have themselves is one."""
+
+    def __getattr__(cls, name: str) -> "Any":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Stand(f"{cls.__name__}.{name}")
+
+
+class StandBase(metaclass=StandType):
+    """What a class of the code has that is derived from a stand-in."""
+
+    def __init__(self, *given: object, **named: object) -> None:
+        shown = [*map(_shown, given), *(f"{name}={_shown(value)}" for name, value in named.items())]
+        Stand.record.note("call", type(self).__name__, ", ".join(shown))
+        self.__dict__.update(named)
+
+    def __getattr__(self, name: str) -> "Any":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Stand(f"{type(self).__name__}(...).{name}")
+
+
+def _is_defined(value: object) -> bool:
+    return isinstance(value, types.FunctionType | type)
+
+
+def _decorated(value: object, frame: "Any") -> bool:
+    """Return whether it is what a decorator is called with: its name refers to nothing yet."""
+    return _is_defined(value) and frame.f_locals.get(getattr(value, "__name__", "")) is not value
+
+
+def _in_memory(value: object) -> bool:
+    """Return whether what is given to a client stands for a service in the program's own memory."""
+    return (
+        bool(value.__dict__["_mocked"])
+        if isinstance(value, Stand)
+        else value in MEMORY
+        if isinstance(value, str)
+        else False
+    )
+
+
+class MockedAmazon:
+    """Stands for what `moto` puts in place of Amazon's services, as a decorator, a context, or by `start`."""
+
+    def __init__(self, *given: object, **named: object) -> None:
+        self._decorates = given[0] if given and not named and _is_defined(given[0]) else None
+        self._whole = not named and (not given or self._decorates is not None)
+        """Whether nothing passes by it, which its `config` may let."""
+
+    def __call__(self, *given: "Any", **named: "Any") -> "Any":
+        work: Any = self._decorates
+        if work is None:
+            return MockedAmazon(*given, **named) if given and _is_defined(given[0]) else self
+        if isinstance(work, type):
+            return work(*given, **named)
+        with self:
+            return work(*given, **named)
+
+    def start(self, *_: object, **__: object) -> "MockedAmazon":
+        Stand.record.mocking += self._whole
+        return self
+
+    def stop(self, *_: object) -> None:
+        Stand.record.mocking = max(0, Stand.record.mocking - self._whole)
+
+    __enter__ = start
+    __exit__ = stop
+
+    def __getattr__(self, name: str) -> "Any":
+        if self._decorates is None or name == "__wrapped__":
+            raise AttributeError(name)
+        return getattr(self._decorates, name)
+
+
 class StandModule(types.ModuleType):
     """A package that is not there."""
 
@@ -275,6 +395,8 @@ class StandModule(types.ModuleType):
             Stand.record.note("looked", f"{self.__name__}.{name}")
         if name.startswith("__"):
             raise AttributeError(name)
+        if self.__name__ == "moto" and name.startswith("mock_"):
+            return MockedAmazon
         return Stand(f"{self.__name__}.{name}")
 
 
@@ -330,9 +452,17 @@ def lay_out(code: str, home: str, record: Notebook) -> None:
         _put(os.path.expanduser(place), text)
         if "/" not in place:
             _put(os.path.join(home, "Documents", place), text)
-    for place in list(dict.fromkeys(FOLDER.findall(code)))[:20]:
-        for name in ("one.txt", "two.jpg"):
-            _put(os.path.join(os.path.expanduser(place), name), "decoy\n")
+    parts = (re.findall(r"['\"]([^'\"]+)['\"]", one) for one in IN_HOME.findall(code))
+    folders = list(dict.fromkeys([*FOLDER.findall(code), *(os.path.join("~", *each) for each in parts)]))[:20]
+    patterns = [one.replace("**", "one").replace("*", "one") for one in PATTERN.findall(code)][:10]
+    for place in folders:
+        named = CONTENT.get(place.rpartition(".")[2], "decoy\n") if "." in place.rpartition("/")[2][1:] else ""
+        if named:
+            _put(os.path.expanduser(place), named)
+        for name in ("one.txt", "two.jpg", *patterns) if not named else ():
+            _put(os.path.join(os.path.expanduser(place), name), CONTENT.get(name.rpartition(".")[2], "decoy\n"))
+    for name in patterns:
+        _put(os.path.expanduser(name), CONTENT.get(name.rpartition(".")[2], "decoy\n"))
 
 
 LAID: "dict[str, str]" = {}
@@ -648,6 +778,13 @@ def no_ends(record: Notebook) -> None:
     for module in (json, pickle):
         held(module, "loads")
         held(module, "load")
+    encoder: Any = json.JSONEncoder
+    other = encoder.default
+
+    def as_json(self: "Any", value: object) -> "Any":
+        return str(value) if isinstance(value, Stand) else other(self, value)
+
+    encoder.default = as_json
     opened = io.open
 
     def opens(path: "Any", mode: str = "r", *given: "Any", **named: "Any") -> "Any":
@@ -655,6 +792,9 @@ def no_ends(record: Notebook) -> None:
             return opened(path, mode, *given, **named)
         except FileNotFoundError:
             name = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
+            if set(mode) & set("wax") and name.startswith((os.environ["HOME"], os.getcwd())):
+                os.makedirs(os.path.dirname(name), exist_ok=True)
+                return opened(path, mode, *given, **named)
             if not name.startswith("/") or set(mode) & set("wax+"):
                 raise
             text = record.secret(name) if "secret" in name else CONTENT.get(name.rpartition(".")[2], "decoy\n")
@@ -682,6 +822,20 @@ def with_arguments() -> None:
         return parsed(self, words, namespace)
 
     parser.parse_known_args = parse
+
+
+def with_answers(record: Notebook) -> None:
+    """Say yes to what the code asks on a terminal, which is not there."""
+    import getpass
+
+    def answered(prompt: object = "", *_: object) -> str:
+        record.note("answered", prompt)
+        return "y"
+
+    builtin: Any = builtins
+    secretly: Any = getpass
+    builtin.input = answered
+    secretly.getpass = lambda *_, **__: "decoy"
 
 
 def no_clock(record: Notebook) -> None:
@@ -766,6 +920,7 @@ def try_it(mark: str, code: str, seed: str) -> None:
     no_network(record)
     no_ends(record)
     with_arguments()
+    with_answers(record)
     no_clock(record)
     sys.addaudithook(AuditWatch(record, (main, workspace), programs))
     followed(record, code, main, module)

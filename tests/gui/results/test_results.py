@@ -324,6 +324,16 @@ def test_only_what_is_known_is_called_foreseen() -> None:
             "Caused by: java.nio.channels.UnresolvedAddressException\n\tat java.base/x\n\t... 30 more\n",
             "Caused by: java.nio.channels.UnresolvedAddressException",
         ),
+        (
+            "node:internal/modules/esm/resolve:873\n  throw new ERR_MODULE_NOT_FOUND(packageName);\n        ^\n\n"
+            "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'cheerio'\n    at packageResolve (node:1:2) {\n"
+            "  code: 'ERR_MODULE_NOT_FOUND'\n}\n\nNode.js v20.20.2\n",
+            "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'cheerio'",
+        ),
+        (
+            "Error: no rows\n    at main (/workspace/main.js:3:9) {\n  rows: []\n}\n\nNode.js v20.20.2\n",
+            "Error: no rows",
+        ),
         ("thread 'main' panicked at main.rs:6:64:\nno key\nnote: run with `RUST_BACKTRACE=1`\n", "no key"),
         ("panic: no key\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/main.go:4 +0x1d\n", "panic: no key"),
         ("Node.js v20.20.2\n", "Node.js v20"),

@@ -701,3 +701,16 @@ def test_no_code_can_look_like_the_head_of_another_request(desk: Desk) -> None:
     numbers = found.code._painting.numbers
     assert list(numbers) == ["", "1", "2", "3", "", "", "1"]
     assert [found.code._painting._is_beside(line) for line in (0, 2, 5)] == [True, False, True]
+
+
+def test_an_answer_on_a_card_brings_the_next_request_or_leaves_none(desk: Desk) -> None:
+    """The request that was denied on its card over another page stayed on the page of requests, without a next one."""
+    first, second = feed.request("print(1)\n"), feed.request("print(2)\n")
+    for one in (first, second):
+        desk.hear(feed.asked(one))
+    assert desk.review.card is not None and desk.review.card.id == first.id
+    desk.window.deciding._giving_way.touch()
+    desk.hear(feed.decided(first, Verdict.DENIED))
+    assert desk.review.card is not None and desk.review.card.id == second.id
+    desk.hear(feed.decided(second, Verdict.DENIED))
+    assert desk.review.card is None

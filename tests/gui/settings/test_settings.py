@@ -115,7 +115,7 @@ def test_sources_are_reported(
     monkeypatch.setenv("SANDBOX_MAX_OUTPUT_KB", "20")
     panel = opened()
     assert panel.rows["max_code_kb"].origin.text() == "Default"
-    assert panel.rows["memory_mb"].origin.text() == "From security level strict"
+    assert panel.rows["memory_mb"].origin.text() == "From security level Strict"
     assert panel.rows["disk_mb"].origin.text() == "Set in assent.yaml"
     assert "SANDBOX_MAX_OUTPUT_KB" in panel.rows["max_output_kb"].origin.text()
     assert field(panel, "memory_mb").text() == "256"

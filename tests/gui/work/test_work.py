@@ -19,7 +19,7 @@ from app.parts.text.differences import beside_each_other
 from app.review.deliberate import DeliberateDialog
 from app.work import terminals, words
 from app.work.change_list import NOTHING_READ
-from app.work.change_rows import RowKind, table_of
+from app.work.change_rows import ChangeTable, RowKind, table_of
 from app.work.command_rows import rows_of
 from app.work.held import HeldDialog
 from app.work.project_hosts import ProjectHostsDialog
@@ -692,13 +692,17 @@ def test_arrows_go_through_working_copies_and_the_chosen_one_stays(desk: Desk) -
     assert bench.page._empty.isVisible() and not bench.page._split.isVisible()
 
 
-def test_ten_thousand_changes_are_rows_of_a_model(desk: Desk) -> None:
+def test_ten_thousand_changes_are_rows_of_a_model(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone_through, real = [], ChangeTable.wanted
+    monkeypatch.setattr(ChangeTable, "wanted", lambda self, ticked: gone_through.append(1) or real(self, ticked))
     many = ProjectChanges(tuple(changed(f"src/file-{number:05}.py", number) for number in range(10_000)))
     bench = Bench(desk, found=many)
     model = bench.page.changes.model
     assert model.rowCount() == 10_000 and bench.page.changes.apply.text() == "Apply 10,000 changes  A"
     asked = [call for call in desk.bridge.asides if call[0] == "lines"]
     assert len(asked) < 100, "only what is on screen is counted"
+    read = [call for call in desk.bridge.asides if call[0] == "findings"]
+    assert len(gone_through) < len(read) / 2, "an answer that changes no words goes through no list"
 
 
 def test_stop_all_ends_programs_at_work_too_and_says_so(desk: Desk) -> None:
