@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from runner.model.plan import Plan
     from runner.model.request import Request
     from runner.model.result import Result
+    from runner.model.span import Span
 
 REASON_LENGTH = 500
 """Characters of a reason that agents get (spec D3)."""
@@ -198,6 +199,11 @@ def title_of(given: str, code: str, tool: Tool) -> str:
         if stripped and not stripped.startswith(("#", "//", "/*", "*", "'use strict'", '"use strict"', '"""', "'''")):
             return visible(stripped[:TITLE_LENGTH])
     return visible(code.strip()[:TITLE_LENGTH]) or translated(tool.value.replace("_", " "))
+
+
+def line(span: Span) -> str:
+    """Return the line of the code where `span` begins, within a line; '' where it belongs to none."""
+    return within(tr("Line {line}", line=numeral(span.line))) if span.place else ""
 
 
 def cleaned(reason: str) -> str:

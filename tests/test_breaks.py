@@ -14,6 +14,7 @@ from tests.breaks.stage import Run, judged, not_green
 ROOT = Path(__file__).resolve().parent.parent
 FINDINGS = {
     "attacks.toml": [str(number) for number in range(1, 15)],
+    "gallery.toml": [f"gallery-{number}" for number in range(1, 7)],
     "gvisor.toml": [f"gvisor-{number}" for number in range(1, 13)],
     "functional.toml": [f"F{number}" for number in range(1, 13) if number != 7],
     "reliability.toml": [f"R{number}" for number in range(1, 26)],
@@ -84,7 +85,7 @@ FINDINGS = {
     "attack28.toml": [f"attack28-{number}" for number in range(1, 15)],
     "fast.toml": [f"fast-{number}" for number in range(1, 8)],
     "suite.toml": ["suite-1", "suite-2"],
-    "speed.toml": [f"speed-{number}" for number in range(2, 10)],
+    "speed.toml": [f"speed-{number}" for number in range(2, 12)],
     "fifth.toml": [f"fifth-{number}" for number in range(1, 15)],
     "marks.toml": [f"marks-{number}" for number in range(1, 12)],
     "e2b.toml": [f"e2b-{number}" for number in range(1, 43)],
@@ -99,6 +100,7 @@ FINDINGS = {
     "loop.toml": [f"loop-{number}" for number in range(1, 4)],
     "not_bash.toml": [f"not-bash-{number}" for number in range(1, 5)],
     "self_test_e2b.toml": ["self-test-e2b-1"],
+    "asked.toml": [f"asked-{number}" for number in range(1, 14)],
     "last_look.toml": [f"last-{number}" for number in range(1, 7)],
 }
 """Each file, and the findings that it has to speak of."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -339,8 +339,7 @@ class Connecting(QFrame):
         px = self._look.px
         self._agent = ""
         self._called = self._hooked = False
-        self._grid_page, self._change_page = QWidget(), QWidget()
-        # As many tiles side by side as there is room for must not keep the page as wide as it was.
+        self._grid_page, self._change_page = _TilePage(), QWidget()
         self._grid_page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._grid = QGridLayout(self._grid_page)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -396,3 +395,10 @@ def _standing(state: ClientState, uncalled: set[str]) -> tuple[str, str, str]:
 def _written_out(text: str) -> str:
     """Return `text`, line by line, with every character that would hide something or turn the text around."""
     return "".join(f"\\u{{{ord(one):x}}}" if one not in "\n\t" and hides(one) else one for one in text)
+
+
+class _TilePage(QWidget):
+    """As wide as there is room: the tiles that stood side by side must not keep it as wide as it was."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())

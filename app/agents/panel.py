@@ -28,7 +28,7 @@ from app.parts.clearing import clearable
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
 from app.parts.flow import Flow
-from app.parts.fold import FoldingRow
+from app.parts.fold import FoldingRow, Pages
 from app.parts.plain import plain_label, say
 from runner.identity.agents import NAME
 from runner.model.errors import KnownError
@@ -296,7 +296,7 @@ class AgentsPanel(QWidget):
         column.addLayout(self._head)
         column.addWidget(self.message)
         column.addWidget(self._rows, 1)
-        self._stack = QStackedWidget()
+        self._stack = Pages()
         self._stack.addWidget(self._list_page)
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self.connecting)

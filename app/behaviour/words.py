@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from app.parts.text.lines import Summary
 from app.parts.text.visible_characters import visible
+from runner.model import engine_texts
 from runner.model.behaviour import DeedKind
-from runner.model.translation import numeral, tr, translated
+from runner.model.sentence_translation import object_in_words
+from runner.model.translation import numeral, plural, to_translate, tr, translated
 from runner.model.verdict import Verb
 from runner.risk.explain.foreseen import Came
 
@@ -36,6 +38,17 @@ _KINDS = {
     DeedKind.RIGHTS: tr("Changed permissions; the sandbox does not report of which file"),
     DeedKind.FILE: tr("Opened a file for writing"),
 }
+_DONE = frozenset(
+    (
+        to_translate("started"),
+        to_translate("changed"),
+        to_translate("written"),
+        to_translate("not started"),
+        to_translate("not changed"),
+        to_translate("not written"),
+    )
+)
+"""What came of an act, where that is only a word."""
 _INKS = {Came.DONE: "text", Came.FAILED: "medium", Came.NOT_DONE: "muted", Came.UNKNOWN: "muted"}
 
 
@@ -49,7 +62,7 @@ def rows(behaviour: Behaviour, outcomes: Iterable[ActOutcome] = ()) -> tuple[Sum
 
 def _deeds(deeds: Iterable[Deed], mark: str = "") -> Iterator[Summary]:
     for one in deeds:
-        state = ", ".join(filter(None, (mark, one.came)))
+        state = ", ".join(filter(None, (mark, *_came(one))))
         ink = "high" if mark else "medium" if one.failed else "muted"
         yield Summary(
             visible(one.what),
@@ -59,22 +72,34 @@ def _deeds(deeds: Iterable[Deed], mark: str = "") -> Iterator[Summary]:
         )
 
 
+def _came(deed: Deed) -> Iterator[str]:
+    """Yield how many times it was done, and how many of them failed and how, as `Deed.came` has it in English."""
+    if deed.times > 1:
+        yield plural("{count} time", "{count} times", deed.times)
+    if deed.failed and deed.failed < deed.times:
+        yield tr("{count} of them: {problem}", count=numeral(deed.failed), problem=engine_texts.in_words(deed.problem))
+    elif deed.failed:
+        yield engine_texts.in_words(deed.problem)
+
+
 def _foreseen(one: ActOutcome) -> Summary:
     act = one.act
     of = tr(" of") if act.verb is Verb.CHANGES_RIGHTS and act.target else ""
-    title = f"{translated(act.verb.value)}{of} {act.target}".strip()
+    title = f"{translated(act.verb.value)}{of} {object_in_words(act.target)}".strip()
     line = tr(", line {line}", line=numeral(act.line)) if act.line else ""
     title = visible(title[:1].upper() + title[1:])
-    return Summary(title, tr("Foreseen by the assessment{line}", line=line), visible(one.words), _INKS[one.came])
+    words = translated(one.words) if one.words in _DONE else engine_texts.in_words(one.words)
+    return Summary(title, tr("Foreseen by the assessment{line}", line=line), visible(words), _INKS[one.came])
 
 
 def summary(behaviour: Behaviour) -> tuple[str, str]:
     """Return what stands above the list, and its role: what was not foreseen, and where the list has gaps."""
     parts = []
     if behaviour.unforeseen:
-        parts.append(tr("Not foreseen: {map}.", map=", ".join(map(visible, behaviour.unforeseen))))
+        claims = ", ".join(visible(engine_texts.in_words(one)) for one in behaviour.unforeseen)
+        parts.append(tr("Not foreseen: {map}.", map=claims))
     if behaviour.reservation:
-        parts.append(visible(behaviour.reservation))
+        parts.append(visible(engine_texts.in_words(behaviour.reservation)))
     return " ".join(parts), "bad" if behaviour.unforeseen else "warn" if behaviour.gap or behaviour.lost else "muted"
 
 
@@ -97,7 +122,7 @@ def nothing(behaviour: Behaviour | None, *, running: bool) -> tuple[str, str]:
     if behaviour is None:
         return NOTHING_KNOWN
     if behaviour.absent or not behaviour.complete:
-        return NOT_REPORTED, behaviour.reservation
+        return NOT_REPORTED, engine_texts.in_words(behaviour.reservation)
     return NOTHING_DONE
 
 

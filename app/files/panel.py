@@ -29,6 +29,7 @@ from app.parts.plain import plain_label
 from app.parts.text.code import CodeView
 from app.parts.text.lines import list_view
 from app.parts.text.visible_characters import expose
+from runner.model import engine_texts
 from runner.model.errors import KnownError
 from runner.model.translation import tr
 
@@ -260,5 +261,5 @@ class FilesView(QWidget):
 
 def _words(error: Exception) -> str:
     if isinstance(error, KnownError):
-        return f"{error.what} {error.remedy}".strip()
+        return engine_texts.in_words(f"{error.what} {error.remedy}".strip())
     return f"{error.strerror or error}." if isinstance(error, OSError) else str(error)

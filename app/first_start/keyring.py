@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app import phrases
 from app.first_start.step import FirstStep
 from app.link.page_tasks import PageTasks
+from app.parts.flow import FlowRow
 from app.parts.gauges.state_ring import RingState
 from app.parts.plain import plain_label, say
 from runner.identity.keyring_answer import KeyringAnswer
@@ -62,12 +63,7 @@ class KeyringStep(FirstStep):
         self.file.clicked.connect(self.file_wanted)
         self.column.addWidget(plain_label(WHY, "muted", wrap=True))
         self.column.addWidget(self.message)
-        row = QHBoxLayout()
-        row.setSpacing(look.px(8))
-        for button in self._buttons:
-            row.addWidget(button)
-        row.addStretch()
-        self.column.addLayout(row)
+        self.column.addWidget(FlowRow(self._buttons, look.px(8), look.px(6)))
 
     @Slot()
     def look_again(self) -> None:

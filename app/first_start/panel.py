@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.agents.connecting import Connecting
@@ -18,6 +18,7 @@ from app.parts.column import ScrollColumn
 from app.parts.gauges.state_ring import RingState, StateRing
 from app.parts.key_names import key_text
 from app.parts.plain import plain_label
+from app.parts.text.copying import CopyButton
 from runner.gateway.own_command import typed_command
 from runner.model.request import Isolation
 from runner.model.translation import tr
@@ -92,6 +93,7 @@ class FirstSteps(QWidget):
         self.connecting = Connecting(link, cases, look, embedded=True)
         self.calls: list[CallRow] = []
         self.work_step = FirstStep(look, 1, tr("Let an agent work on a project of yours"))
+        self.line = QLineEdit(f"{typed_command()} work claude")
         self.start = QPushButton(tr("Work on a project\N{HORIZONTAL ELLIPSIS}"))
         self.start.setAutoDefault(False)
         self.connect_step = FirstStep(look, 2, tr("Or connect the program that your agent runs in"))
@@ -201,21 +203,31 @@ class FirstSteps(QWidget):
         self.start.clicked.connect(self.work_wanted)
         self.go.clicked.connect(self.queue_wanted)
 
+    def _lay_out_work(self) -> None:
+        """Show the line to type, which may be longer than the page is wide."""
+        self.line.setReadOnly(True)
+        self.line.setFont(self._look.mono())
+        self.line.setAccessibleName(tr("The line that starts it"))
+        copy = CopyButton(tr("Copy"), tr("Copy the command"))
+        copy.set_text_to_copy(self.line.text())
+        typed = QHBoxLayout()
+        typed.setSpacing(self._look.px(8))
+        typed.addWidget(self.line, 1)
+        typed.addWidget(copy)
+        begin = QHBoxLayout()
+        begin.addWidget(self.start)
+        begin.addStretch()
+        self.work_step.column.addWidget(plain_label(WORK, "muted", wrap=True))
+        self.work_step.column.addLayout(typed)
+        self.work_step.column.addLayout(begin)
+
     def _lay_out(self) -> None:
         px = self._look.px
         self._agents = QWidget()
         self._called = QVBoxLayout(self._agents)
         self._called.setContentsMargins(0, 0, 0, 0)
         self._called.setSpacing(px(4))
-        line = plain_label(f"{typed_command()} work claude", "strong")
-        line.setFont(self._look.mono())
-        line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        begin = QHBoxLayout()
-        begin.setSpacing(px(12))
-        begin.addWidget(self.start)
-        begin.addWidget(line, 1)
-        self.work_step.column.addWidget(plain_label(WORK, "muted", wrap=True))
-        self.work_step.column.addLayout(begin)
+        self._lay_out_work()
         self.connect_step.column.addWidget(self.connecting)
         self.connect_step.column.addWidget(self._agents)
         head = QWidget()

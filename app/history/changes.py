@@ -14,9 +14,12 @@ from app.parts.empty import EmptyState
 from app.parts.narrowed import NarrowedRows
 from app.parts.text.lines import Summary, list_view
 from app.state.allowances import allowed
+from runner.approval.modes import Mode
 from runner.audit.history.changes import MOST, read_changes
+from runner.model import engine_texts
 from runner.model.errors import KnownError
-from runner.model.translation import numeral, tr
+from runner.model.request import Isolation
+from runner.model.translation import numeral, to_translate, tr, translated
 from runner.system.clock import LAST_TIME
 
 if TYPE_CHECKING:
@@ -28,6 +31,18 @@ if TYPE_CHECKING:
 
 YOU, AGENT, ASSENT, COMMAND = tr("by a person"), tr("by the agent"), tr("by Assent"), tr("by a command")
 _DOT = " \N{MIDDLE DOT} "
+_PIN = {
+    "pin-set": to_translate("PIN set"),
+    "pin-changed": to_translate("PIN changed"),
+    "pin-removed": to_translate("PIN removed"),
+}
+_AGENT = {
+    "agent-added": to_translate("Agent {name} added"),
+    "agent-revoked": to_translate("Agent {name} revoked"),
+    "agent-paused": to_translate("Agent {name} paused"),
+    "agent-resumed": to_translate("Agent {name} resumed"),
+    "agent-changed": to_translate("Agent {name} changed"),
+}
 LONGEST = 300
 """Characters of one value in a row."""
 
@@ -51,7 +66,7 @@ def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
         return phrases.visible(what), YOU if by_person else ASSENT, "muted"
     match kind:
         case "pin-set" | "pin-changed" | "pin-removed":
-            return tr("PIN {removeprefix}", removeprefix=kind.removeprefix("pin-")), YOU, "muted"
+            return translated(_PIN[kind]), YOU, "muted"
         case "pin-refused":
             return tr("Wrong PIN, {said} in a row", said=said("wrong")), tr("refused"), "high"
         case "grant-made":
@@ -65,7 +80,7 @@ def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
                 "muted",
             )
         case "grant-revoked":
-            return _DOT.join(filter(None, (tr("No longer remembered"), said("grant"), said("why")))), YOU, "muted"
+            return _DOT.join(filter(None, (tr("No longer remembered"), said("grant"), _why(said)))), YOU, "muted"
         case "settings-changed":
             names = body.get("settings")
             changed = ", ".join(map(str, names)) if isinstance(names, list) else ""
@@ -77,7 +92,7 @@ def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
         case "mode":
             whose = tr(" for {said}", said=said("agent")) if body.get("agent") else ""
             return (
-                _DOT.join(filter(None, (tr("Mode: {said}{whose}", said=said("mode"), whose=whose), said("why")))),
+                _DOT.join(filter(None, (tr("Mode: {mode}{whose}", mode=_mode(said("mode")), whose=whose), _why(said)))),
                 (ASSENT if body.get("why") else YOU),
                 "muted",
             )
@@ -131,7 +146,7 @@ def _of_agent_here(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
             return (
                 _DOT.join(
                     (
-                        tr("Agent {name} {removeprefix}", name=name, removeprefix=kind.removeprefix("agent-")),
+                        translated(_AGENT.get(kind, _AGENT["agent-changed"]), name=name),
                         *_allowed(body),
                     )
                 ),
@@ -148,13 +163,27 @@ def _allowed(body: dict[str, Any]) -> tuple[str, ...]:
 
 def _sandbox_words(body: dict[str, Any], said: Callable[[str], str]) -> tuple[str, str, str]:
     if "accepted" in body:
-        return tr("Weaker sandbox accepted: {said}", said=said("accepted")), YOU, "muted"
-    sandbox = said("isolation") or said("not_accepted") or "none"
+        return tr("Weaker sandbox accepted: {said}", said=_isolation(said("accepted"))), YOU, "muted"
+    sandbox = _isolation(said("isolation") or said("not_accepted"))
     return (
-        _DOT.join(filter(None, (tr("Sandbox for new runs: {sandbox}", sandbox=sandbox), said("why")))),
+        _DOT.join(filter(None, (tr("Sandbox for new runs: {sandbox}", sandbox=sandbox), _why(said)))),
         ASSENT,
         "muted",
     )
+
+
+def _isolation(value: str) -> str:
+    """Return the kind of a sandbox in words; as it was recorded where this version does not know it."""
+    return next((phrases.isolation(one) for one in Isolation if one == value), value) or tr("none")
+
+
+def _mode(value: str) -> str:
+    return next((translated(one.value) for one in Mode if one == value), value)
+
+
+def _why(said: Callable[[str], str]) -> str:
+    """Return the reason that an entry has, in the language of the window where that knows it."""
+    return engine_texts.in_words(said("why"))
 
 
 class ChangesList(QFrame):

@@ -198,7 +198,9 @@ class HistoryModel(QAbstractTableModel):
     def begins_day(self, row: int) -> bool:
         """Return whether the request is the newest one of its day, so that the day is written above it."""
         day = self._lines[row].day
-        return bool(day) and (row == 0 or day != self._lines[row - 1].day)
+        # A request that cannot be read has no day, and begins none for the next one.
+        before = next((self._lines[above].day for above in range(row - 1, -1, -1) if self._lines[above].day), ())
+        return bool(day) and day != before
 
     def _heading(self, row: int) -> str:
         """Return the day to write above a row; empty where the row above is of the same day."""

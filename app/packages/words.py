@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from app.parts import dates
 from app.parts.amounts import size
 from app.parts.text.visible_characters import visible
+from runner.model import engine_texts
 from runner.model.plan import Oddity, Registry
 from runner.model.translation import plural, tr
 from runner.packages.sdist import BUILD
@@ -130,7 +131,7 @@ def facts(package: PlannedPackage, now: float) -> str:
 
 def warnings(package: PlannedPackage) -> tuple[str, ...]:
     """Return in sentences what is odd about a package, what misleads most first."""
-    return (*map(visible, package.oddities.values()), *_runs(package))
+    return (*(visible(engine_texts.in_words(one)) for one in package.oddities.values()), *_runs(package))
 
 
 def _runs(package: PlannedPackage) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QStyle, QWidget
 
 from app.parts.plain import set_tip
 
@@ -34,10 +34,14 @@ class ElidedLabel(QLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        side = QStyle.visualAlignment(self.layoutDirection(), self.alignment()) | Qt.AlignmentFlag.AlignAbsolute
+        if self.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+            # A text keeps its own direction: a command of an agent would read in another order.
+            painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         self.style().drawItemText(
             painter,
             self.contentsRect(),
-            int(self.alignment() | Qt.TextFlag.TextSingleLine),
+            int(side | Qt.TextFlag.TextSingleLine),
             self.palette(),
             self.isEnabled(),
             self._shown(),

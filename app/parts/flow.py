@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 if TYPE_CHECKING:
@@ -104,7 +104,17 @@ class FlowRow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
         self._flow.fit(self.width())
         height = self._flow.sizeHint().height()
         if self.minimumHeight() != height:
             self.setFixedHeight(height)
+
+    def event(self, event: QEvent) -> bool:
+        """Follow what is shown and hidden as well."""
+        handled = super().event(event)
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._fit()
+        return handled

@@ -95,7 +95,7 @@ class FoldingLine(QWidget):
         folded = self.width() < least + self._row.spacing() + self._second.sizeHint().width()
         self._row.fold(folded)
         at_end = Qt.AlignmentFlag.AlignRight if folded else Qt.AlignmentFlag(0)
-        if self._row.itemAt(1).alignment() != at_end:
+        if (item := self._row.itemAt(1)) is not None and item.alignment() != at_end:
             self._row.setAlignment(self._second, at_end)
 
 
@@ -121,6 +121,10 @@ class Pages(QStackedWidget):
         layout = page.layout() if page is not None else None
         if layout is None or not layout.hasHeightForWidth():
             return self.minimumSizeHint().height()
+        only = layout.itemAt(0) if layout.count() == 1 else None
+        if only is not None and isinstance(inner := only.widget(), Pages):
+            # The layout would ask all pages of a stack inside.
+            return max(self.minimumSizeHint().height(), inner.heightForWidth(width))
         return max(self.minimumSizeHint().height(), layout.minimumHeightForWidth(width))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QRect, QSize, Qt, Slot
 from PySide6.QtWidgets import QMenu, QStyle, QStyleOptionTab, QStylePainter, QTabBar, QTabWidget, QToolButton, QWidget
 
 from runner.model.translation import tr
@@ -85,7 +85,8 @@ class WholeTabs(QTabBar):
         self.more.setVisible(bool(away))
         if away:
             size = self.more.sizeHint()
-            self.more.setGeometry(self.width() - size.width(), 0, size.width(), self.height())
+            place = QRect(self.width() - size.width(), 0, size.width(), self.height())
+            self.more.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), place))
         if away != self._away:
             self._away = frozenset(away)
             self._fitting = True

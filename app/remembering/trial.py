@@ -33,7 +33,7 @@ from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
-from runner.model.translation import tr, translated
+from runner.model.translation import capital, tr, translated
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from app.state.cards import Cards
     from runner.audit.ledger.row import Row
+    from runner.model.assessment import Finding
     from runner.policy.explain import Explanation, Step
 
 RECENT = 100
@@ -192,10 +193,7 @@ class Trial(QWidget):
         self.badge.setToolTip(tr("{name} class", name=found.assessment.level.name))
         self.verdict.setText(_words(found.verdict))
         self.steps.show_pairs((translated(step.name), phrases.visible(_said(step))) for step in found.steps)
-        self.findings.show_lines(
-            ": ".join(filter(None, (one.span.place.capitalize(), f"{one.level.name}. {translated(one.reason)}")))
-            for one in found.assessment.findings
-        )
+        self.findings.show_lines(map(_found, found.assessment.findings))
         self.badge.show()
         self.verdict.show()
         if self.which.currentData():
@@ -278,9 +276,14 @@ def _combo(name: str) -> QComboBox:
     return combo
 
 
+def _found(finding: Finding) -> str:
+    words = f"{finding.level.name}. {engine_texts.in_words(finding.reason)}"
+    return ": ".join(filter(None, (capital(phrases.line(finding.span)), words)))
+
+
 def _said(step: Step) -> str:
     """Return what a step says, in the language of the window."""
     level, colon, reason = step.said.partition(": ")
     if colon and level in Level.__members__:
-        return f"{level}: {translated(reason)}"
+        return f"{level}: {engine_texts.in_words(reason)}"
     return engine_texts.in_words(step.said)

@@ -19,6 +19,7 @@ from app.parts.order import tab_in_before
 from app.parts.plain import plain_label, say
 from app.results.card import ResultCard, name_of
 from app.results.choosing import choose
+from runner.model import engine_texts
 from runner.model.errors import KnownError
 from runner.model.translation import plural, tr
 
@@ -173,7 +174,8 @@ class ResultsView(QScrollArea):
     def _failed(self, reading: ReadingProcess, card: ResultCard, error: Exception) -> None:
         if reading is self._reading and not isinstance(error, NotWanted):
             self._turn(card)
-            card.show_trouble(f"{error.what} {error.remedy}" if isinstance(error, KnownError) else str(error))
+            known = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
+            card.show_trouble(engine_texts.in_words(known))
             self._next()
 
     def _turn(self, card: ResultCard) -> None:

@@ -16,8 +16,9 @@ from app.review.containment import about_request, missing, of_card, refusals
 from app.review.passage import STOPPED, STOPPED_WHY, passage
 from app.review.picture import PassagePicture
 from app.state import attention, rehearsals, trials
+from runner.model import engine_texts
 from runner.model.assessment import Level
-from runner.model.translation import numeral, tr, translated
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -250,7 +251,7 @@ def _look_at(assessment: Assessment | None, code: str) -> tuple[int, str]:
         return 0, ""
     found = [one for one in assessment.findings if one.span.line <= span.line <= max(one.span.end_line, one.span.line)]
     reason = max(found, key=lambda one: one.level).reason if found else ""
-    why = translated(reason)
+    why = engine_texts.in_words(reason)
     if not reason or reason.rstrip(".").casefold() in assessment.verdict.sentence.casefold():
         # What the sentence says already is not said twice: the line itself is.
         lines = code.split("\n")

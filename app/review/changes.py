@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from app import phrases
 from app.parts.text.differences import SHOWN, numbered, write_line
 from app.parts.text.text_area import BY_KEYBOARD
+from runner.model import engine_texts
 from runner.model.difference import Side
-from runner.model.translation import numeral, plural, tr, translated
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent
@@ -116,7 +117,7 @@ class ChangesView(QPlainTextEdit):
                     for finding in found.get(line.new or 0, ()):
                         level = finding.level
                         words = f"        \N{BOX DRAWINGS LIGHT UP AND RIGHT} {level.name.capitalize()}: "
-                        reason = phrases.visible(translated(finding.reason))
+                        reason = phrases.visible(engine_texts.in_words(finding.reason))
                         self._write(cursor, words + reason, level.name.lower(), tokens.tint(level))
                 case Side.SAME:
                     self._write(cursor, numbered(" ", line.new, line.text), "text")

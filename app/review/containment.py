@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from app.parts.amounts import size
+from runner.model import engine_texts
 from runner.model.assessment import WHOLE, Level
 from runner.model.claimed import contradiction
 from runner.model.containment import Containment, absences, conflicts, unreachable
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, NetworkMode
 from runner.model.tool_facts import FACTS
-from runner.model.translation import numeral, plural, tr, translated
+from runner.model.translation import numeral, plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -114,7 +115,7 @@ def about_request(shown: Card) -> tuple[tuple[str, Level], ...]:
     for one in sorted(about, key=lambda one: -one.level):
         words = one.reason.rstrip(".")
         if words.casefold() not in said:
-            found.append((translated(one.reason).rstrip("."), one.level))
+            found.append((engine_texts.in_words(one.reason).rstrip("."), one.level))
     unique = dict(reversed(found))
     return tuple((words, unique[words]) for words in dict.fromkeys(words for words, _ in found))
 

@@ -15,8 +15,9 @@ from app.parts.sections import Listed, Pairs, Section, wrapped_label
 from app.review.findings import FindingsList
 from app.review.narrowing import Narrowing
 from app.state import attention
+from runner.model import engine_texts
 from runner.model.request import NetworkMode
-from runner.model.translation import plural, tr, translated
+from runner.model.translation import plural, tr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,7 +117,7 @@ def _reasons(card: Card) -> list[str]:
     said = {finding.reason for finding in card.assessment.findings}
     reasons = [own] if own else []
     reasons += [tr("Not read whole: {one}", one=one) for one in card.assessment.unread or ()]
-    reasons += [translated(reason) for reason in card.assessment.reasons if reason not in said]
+    reasons += [engine_texts.in_words(reason) for reason in card.assessment.reasons if reason not in said]
     if not card.assessment.findings:
         reasons.append(tr("No findings."))
     return reasons[:REASONS_SHOWN]

@@ -28,6 +28,7 @@ from app import phrases
 from app.parts.mirrored import row_painter
 from app.parts.plain import tip
 from app.parts.text.lines import set_up_rows
+from runner.model import engine_texts
 from runner.model.translation import tr, translated
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class _FindingDelegate(QStyledItemDelegate):
             if len(self._heights) > MOST_HEIGHTS:
                 self._heights.clear()
             words = QRect(0, 0, max(80, width - px(22 + 4)), 10_000)
-            reason = QFontMetrics(self._look.font()).boundingRect(words, _WRAP, translated(finding.reason))
+            reason = QFontMetrics(self._look.font()).boundingRect(words, _WRAP, engine_texts.in_words(finding.reason))
             below = QFontMetrics(self._look.font(-1)).height()
             self._heights[known] = reason.height() + below + px(10)
         return QSize(width, self._heights[known])
@@ -147,7 +148,7 @@ class _FindingDelegate(QStyledItemDelegate):
         words = room.adjusted(px(22), px(4), -px(4), -px(4))
         painter.setFont(self._look.font())
         painter.setPen(QColor(tokens.text))
-        painter.drawText(words, _WRAP, phrases.visible(translated(finding.reason)))
+        painter.drawText(words, _WRAP, phrases.visible(engine_texts.in_words(finding.reason)))
         painter.setFont(self._look.font(-1))
         painter.setPen(QColor(tokens.muted))
         below = painter.fontMetrics().elidedText(_below(finding), Qt.TextElideMode.ElideRight, words.width())
@@ -160,7 +161,7 @@ _INKS = ("", "low", "medium", "high", "critical")
 
 def _below(finding: Finding) -> str:
     return " \N{MIDDLE DOT} ".join(
-        filter(None, (finding.level.name, finding.span.place, translated(finding.capability.value)))
+        filter(None, (finding.level.name, phrases.line(finding.span), translated(finding.capability.value)))
     )
 
 
@@ -173,5 +174,5 @@ def _reference(finding: Finding) -> str:
 
 
 def _spoken(finding: Finding) -> str:
-    where = ", ".join(filter(None, (finding.level.name, finding.span.place)))
-    return f"{where}: {phrases.visible(translated(finding.reason))}"
+    where = ", ".join(filter(None, (finding.level.name, phrases.line(finding.span))))
+    return f"{where}: {phrases.visible(engine_texts.in_words(finding.reason))}"

@@ -49,7 +49,6 @@ class PictureFolding(QObject):
 
     def start(self) -> None:
         """Begin with what is on screen now."""
-        self._tasks.cancel()
         shown = self._under_review.shown
         if shown is not None and may_fold(shown):
             self._tasks.start("fold", self._fold(shown))

@@ -23,11 +23,13 @@ from app.review.page import RequestPage
 from app.review.reading import CODE
 from app.review.under_review import UnderReview
 from app.state import rehearsals, trials
+from runner.approval.modes import Mode
 from runner.model.decision import Decider
 from runner.model.events import (
     ApprovalArmed,
     ApprovalSpent,
     EngineTroubled,
+    ModeChanged,
     QuestionAsked,
     QuestionsMoved,
     RehearsalMoved,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 LOW = 400
 """Height of the window below which the header has one line: with large text in a small window."""
 NOTHING = (tr("Nothing to review"), tr("The next request opens here."))
+LOCKED = (tr("Nothing to review"), tr("In Lockdown no request opens here: each is denied at once."))
 NOT_SHOWN = (
     tr("This request cannot be shown"),
     tr("What happened is in the fault log. It is not approved, and ends by itself."),
@@ -164,16 +167,20 @@ class ReviewPanel(QFrame):
         try:
             yield
         except Exception:
-            self.clear(*NOT_SHOWN)
+            self.clear(NOT_SHOWN)
             raise
 
-    def clear(self, title: str = NOTHING[0], sentence: str = NOTHING[1]) -> None:
-        """Put nothing under review; the words say why."""
+    def clear(self, words: tuple[str, str] | None = None) -> None:
+        """Put nothing under review; title and sentence say why, those of the mode where none are given."""
         self._change(None)
-        self.nothing.say(title, sentence)
+        self.nothing.say(*(words or self._nothing_waits))
         self._stack.setCurrentWidget(self.nothing)
         self.page.leave(False)
         self.rearm()
+
+    @property
+    def _nothing_waits(self) -> tuple[str, str]:
+        return LOCKED if self._cards.mode.mode == Mode.LOCKDOWN else NOTHING
 
     def _change(self, card: Card | None) -> None:
         self._under_review.change(card)
@@ -260,6 +267,8 @@ class ReviewPanel(QFrame):
         """Follow what becomes of the request on screen."""
         card = self.card
         if card is None:
+            if any(isinstance(event, ModeChanged) for event in events):
+                self.nothing.say(*self._nothing_waits)
             return
         with self._whole_or_nothing():
             self._take(card, events)

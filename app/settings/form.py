@@ -6,6 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from app.settings.words import choice, shown_value, title_of
+from runner.model import engine_texts
 from runner.model.translation import tr
 from runner.settings.declared import declared
 from runner.settings.levels import level_values
@@ -143,7 +144,7 @@ class Form:
         try:
             self._offered[name].parse(raw)
         except ValueError as error:
-            return str(error)
+            return engine_texts.in_words(str(error))
         return ""
 
     def _over_ceiling(self, name: str) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
     from app.state.cards import Cards
+    from runner.model.assessment import Assessment
     from runner.model.decision import Decision
     from runner.model.events import Event
     from runner.model.request import Request
@@ -57,8 +58,9 @@ class Answered:
 
     request: Request
     decision: Decision
-    headline: str
-    """What it would do, in short."""
+    assessment: Assessment | None = None
+    headline: str = ""
+    """What it would do, in short; worked out for those that are listed."""
     started: float = 0.0
     """On the clock of `time.monotonic`; 0 while it has not started."""
     result: Result | None = None
@@ -95,7 +97,7 @@ class JustNowModel(QAbstractTableModel):
     def __init__(self, cases: Cards, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._open: dict[str, Request] = {}
-        self._headlines: dict[str, str] = {}
+        self._assessed: dict[str, Assessment] = {}
         self._rows: list[Answered] = []
         self._rehearsed: set[str] = set()
         """Open requests whose code was started for a rehearsal."""
@@ -148,7 +150,7 @@ class JustNowModel(QAbstractTableModel):
                 case RequestEdited(request_id, request) if request_id in self._open:
                     self._open[request_id] = request
                 case RequestAssessed(request_id, assessment) if request_id in self._open:
-                    self._headlines[request_id] = attention.headline_of(assessment, self._open[request_id])
+                    self._assessed[request_id] = assessment
                 case RehearsalMoved(request_id) | TrialMoved(request_id) if event.began and request_id in self._open:
                     self._rehearsed.add(request_id)
                 case RequestDecided(request_id, decision):
@@ -159,7 +161,7 @@ class JustNowModel(QAbstractTableModel):
                     changed = self._note(request_id, result=result) or changed
                 case RequestClosed(request_id):
                     self._open.pop(request_id, None)
-                    self._headlines.pop(request_id, None)
+                    self._assessed.pop(request_id, None)
                     self._rehearsed.discard(request_id)
                     changed = self._note(request_id, closed=True) or changed
                 case _:
@@ -170,8 +172,17 @@ class JustNowModel(QAbstractTableModel):
             self.tick()
 
     def _show(self, after: list[Answered]) -> None:
-        """Turn the rows into `after`: those that gave way are removed, and what is new stands above the rest."""
-        stays = {id(one) for one in after}
+        """Turn the rows into `after`: what is new stands above the rest, and those that gave way are removed.
+
+        In this order: a list that is empty in between is hidden and shown again, which lays out all around it twice.
+        """
+        before, stays = {id(one) for one in self._rows}, {id(one) for one in after}
+        if new := [one for one in after if id(one) not in before]:
+            for one in new:
+                one.headline = attention.headline_of(one.assessment, one.request)
+            self.beginInsertRows(QModelIndex(), 0, len(new) - 1)
+            self._rows = [*new, *self._rows]
+            self.endInsertRows()
         row = len(self._rows)
         for gone, together in groupby(reversed(self._rows), lambda one: id(one) not in stays):
             last, row = row - 1, row - sum(1 for _ in together)
@@ -179,18 +190,14 @@ class JustNowModel(QAbstractTableModel):
                 self.beginRemoveRows(QModelIndex(), row, last)
                 self._rows = self._rows[:row] + self._rows[last + 1 :]
                 self.endRemoveRows()
-        if new := len(after) - len(self._rows):
-            self.beginInsertRows(QModelIndex(), 0, new - 1)
-            self._rows = after
-            self.endInsertRows()
 
     def _decided(self, request_id: str, decision: Decision) -> bool:
         """List what was approved or denied; what expired is under Missed, and what was withdrawn is nobody's answer."""
         request = self._open.get(request_id)
         if request is None or decision.verdict not in (Verdict.APPROVED, Verdict.DENIED):
             return False
-        headline = self._headlines.get(request_id) or attention.headline_of(None, request)
-        self._rows.insert(0, Answered(request, decision, headline, rehearsed=request_id in self._rehearsed))
+        assessment = self._assessed.get(request_id)
+        self._rows.insert(0, Answered(request, decision, assessment, rehearsed=request_id in self._rehearsed))
         if len(self._rows) > SHOWN:
             del self._rows[self._surplus()]
         return True

@@ -12,7 +12,7 @@ from app import phrases
 from app.link.page_tasks import PageTasks
 from app.parts.back import back_button
 from app.parts.empty import EmptyState
-from app.parts.fold import Folding, fit
+from app.parts.fold import Folding, Room, fit
 from app.parts.plain import plain_label
 from app.parts.summaries import SummaryModel
 from app.parts.text.lines import list_view
@@ -228,6 +228,6 @@ class FilesDialog(QDialog):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(px(16), px(14), px(16), px(14))
         whole.setSpacing(px(10))
-        whole.addWidget(self._stack, 1)
+        whole.addWidget(Room(self._stack), 1)
         whole.addLayout(buttons)
         fit(self, px(1000), px(640))

@@ -102,4 +102,9 @@ def _fitted(words: str, wanted: int) -> str:
     while len(whole) > LEAST_WORDS and (whole[-1] in LINKING or whole[-1].startswith("(")):
         whole.pop()
     kept = " ".join(whole) if len(whole) > 1 else cut
+    room = wanted + (LONGEST - WANTED) - len(kept) - 2
+    if whole[-1] in LINKING and room >= LEAST_OF_NAME:
+        # "Downloads from" says nothing: the name comes with it.
+        name = words.split(" ")[len(whole)].rstrip(",;:")
+        kept += f" {name if len(name) <= room else name[: room - 1]}"
     return f"{kept.rstrip(' ,;:')}\N{HORIZONTAL ELLIPSIS}"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.model.headline import headline
 from runner.model.shown import PLAIN
-from runner.model.translation import capital, known, to_translate, tr, translated
+from runner.model.translation import ENGLISH, capital, chosen, known, to_translate, tr, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -215,7 +215,6 @@ SHAPES = (
     to_translate("changes the server ({name})"),
     to_translate("changes other machines ({name})"),
     to_translate("runs the SQL in {name}"),
-    to_translate("runs {name} (dry run)"),
     to_translate("runs whatever code {name} names"),
     to_translate("runs {name} on {host}"),
     to_translate("calls {token} of {name}"),
@@ -235,12 +234,68 @@ SHAPES = (
     to_translate("rents machines or names, which costs money, by {token} ({name})"),
     to_translate("writes files below {name}, named after what it finds in {other}"),
     to_translate("installs {name} to run {other}"),
+    to_translate("lists {what} by {name}"),
+    to_translate("shows {what} by {name}"),
+    to_translate("searches {what} by {name}"),
+    to_translate("compares {what} by {name}"),
+    to_translate("counts {what} by {name}"),
+    to_translate("queries {what} by {name}"),
+    to_translate("plans by {name}"),
+    to_translate("plans {what} by {name}"),
+    to_translate("pushes {what} by {name}"),
+    to_translate("creates {what} by {name}"),
+    to_translate("updates {what} by {name}"),
+    to_translate("changes {what} by {name}"),
+    to_translate("applies {what} by {name}"),
+    to_translate("starts {what} by {name}"),
+    to_translate("restarts {what} by {name}"),
+    to_translate("stops {what} by {name}"),
+    to_translate("switches on {what} by {name}"),
+    to_translate("switches off {what} by {name}"),
+    to_translate("imports {what} by {name}"),
+    to_translate("lists jobs by {name}"),
+    to_translate("shows what {name} would do (dry run)"),
+    to_translate("deletes what is in {name} already by {other}"),
+    to_translate("deletes what is in {name} of {other} already by {token}"),
+    to_translate("switches off row level security of {token}"),
+    to_translate("switches off triggers of {token}"),
+    to_translate("removes the policy {token}"),
+    to_translate("removes from the whole account the setting {token}"),
+    to_translate("changes for the whole server the setting {token}"),
+    to_translate("sets another password of {token}"),
+    to_translate("gives every right to {token}"),
+    to_translate("adds the user {token}"),
+    to_translate("lets everybody {token} in {name}"),
+    to_translate("checks {what} by {name}"),
+    to_translate("tests {what} by {name}"),
+    to_translate("formats {what} by {name}"),
+    to_translate("builds {what} by {name}"),
+    to_translate("renders {what} by {name}"),
+    to_translate("exports {what} by {name}"),
+    to_translate("documents {what} by {name}"),
+    to_translate("checks by {name}"),
+    to_translate("tests by {name}"),
+    to_translate("formats by {name}"),
+    to_translate("checks and corrects {what} by {name}"),
+    to_translate("converts {name} to {other} by {token}"),
+    to_translate("shows the log of the system by {name}"),
+    to_translate("shows what is in {name} by {other}"),
+    to_translate("shows the state of the machine by {name}"),
+    to_translate("runs {name} in a container by {other}"),
+    to_translate("tests with a stand-in for {name}"),
+    to_translate("changes a copy of its own by git {token}"),
+    to_translate("deletes each {name} that it finds by {other}"),
+    to_translate("deletes what it finds by {name}"),
+    to_translate("deletes {name} by {other}"),
+    to_translate("deletes what is old in the backups ({token}), except {name}"),
 )
 """Whole clauses with parts: `what` is an object, `token` one word, and any other part a name in its own form."""
 OBJECTS = (
     to_translate("what is named {name} in {other}"),
     to_translate("what is named {name} in its working folder"),
     to_translate("a copy of {name} to {other}"),
+    to_translate("{name} for {other}"),
+    to_translate("its working folder for {name}"),
     to_translate("the content of {name}"),
     to_translate("{name} (git hook)"),
     to_translate("{name} (cron)"),
@@ -271,6 +326,11 @@ ADDRESS = to_translate("an address worked out at run time")
 def in_words(sentence: str) -> str:
     """Return a verdict sentence, or its short form, in the chosen language; as it is where not all is understood."""
     return _translated(sentence) or sentence
+
+
+def object_in_words(target: str) -> str:
+    """Return what an act is done to in the chosen language; as it is where that is not understood."""
+    return (_object(target) or target) if chosen() != ENGLISH else target
 
 
 def short_form(verdict: RiskVerdict) -> str:

@@ -152,8 +152,11 @@ def capital(text: str) -> str:
 
 
 def within(text: str) -> str:
-    """Return a text that begins a line as it stands within one: English makes its first letter small."""
-    return text[:1].lower() + text[1:] if _now.language == ENGLISH else text
+    """Return a text that begins a line as it stands within one: English makes its first letter small.
+
+    An abbreviation such as CPU keeps its letters.
+    """
+    return text if _now.language != ENGLISH or text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 SAMPLE = "1,234.5"

@@ -39,6 +39,8 @@ class Verb(StrEnum):
     REWRITES = "rewrites"
     """Changes the content of files in place."""
     MOVES = "moves"
+    WORKS = "works"
+    """Starts a program of which its words say what it does: it lists, checks, converts. Only sentences have it."""
     STARTS = "starts"
     LISTENS = "listens"
     CONNECTS = "connects"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import sqlite3
 import threading
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
@@ -115,6 +116,27 @@ async def test_what_can_wait_is_written_with_the_next_that_cannot_in_one_transac
     assert numbers == list(range(2, 9))
     assert flushed == [["arrived", "assessed"], ["asked", "approved", "running"], ["finished", "closed"]]
     assert verify(path).ok
+
+
+@pytest.mark.usefixtures("never_by_itself")
+async def test_what_can_wait_wakes_the_writer_once_with_what_cannot(ledger: Ledger) -> None:
+    """Each wake costs more than writing the entry: five of them were a third of a call that needs nobody."""
+    handed: list[list[str]] = []
+
+    class Noted(queue.SimpleQueue[Any]):
+        def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
+            handed.append([one.what.kind for one in item])
+            before.put(item, block, timeout)
+
+    before = ledger._queue
+    ledger._queue = Noted()
+    told = approved(request("r1"))
+    soon = [spawn("append", ledger.append(*one, can_wait=True)) for one in told[:4]]
+    await asyncio.sleep(0)
+    await ledger.append(*told[4])
+    await asyncio.gather(*soon)
+    ledger._queue = before
+    assert handed == [[kind for kind, *_ in told[:5]]]
 
 
 async def test_what_can_wait_is_written_although_nothing_follows(ledger: Ledger, path: Path) -> None:

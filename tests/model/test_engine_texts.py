@@ -59,6 +59,16 @@ def test_a_text_is_translated_where_each_of_its_sentences_is_known() -> None:
 
 
 @pytest.mark.usefixtures("german")
+def test_what_is_found_of_a_package_is_translated() -> None:
+    assert in_words("It runs programs of its own while it is installed: postinstall.") == (
+        "Es führt bei der Installation eigene Programme aus: postinstall."
+    )
+    assert in_words("The name looks like requests, a much used package. Is reqeusts really meant?") == (
+        "Der Name ähnelt requests, einem viel benutzten Paket. Ist wirklich reqeusts gemeint?"
+    )
+
+
+@pytest.mark.usefixtures("german")
 def test_what_stands_in_a_sentence_stays_as_it_is() -> None:
     assert in_words("A program is still running in {name}.") == "In {name} läuft noch ein Programm."
     assert (

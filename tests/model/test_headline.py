@@ -65,3 +65,9 @@ def test_the_twenty_requests_have_headlines_that_fit() -> None:
         found = headline(assess(one.request).verdict)
         assert 0 < len(found) <= LONGEST, one.name
         assert found.split()[0] == assess(one.request).verdict.sentence.split()[0].rstrip(";.") or "found" in found
+
+
+def test_a_name_comes_with_the_words_that_say_nothing_without_it() -> None:
+    sentence = "Downloads from files.example/report, deletes the folder build and changes the rights of out.txt."
+    assert short(sentence) == "Downloads from files.example/report\N{HORIZONTAL ELLIPSIS}"
+    assert len(short(f"Downloads from {'a' * 80}.example, deletes x.")) <= LONGEST

@@ -151,5 +151,9 @@ def test_available_are_those_with_a_catalogue(german: Path) -> None:
 def test_letters_at_the_beginning(german: Path) -> None:
     assert (capital("drei CPUs"), capital("")) == ("Drei CPUs", "")
     assert within("Speicher") == "Speicher"
+
+
+def test_an_abbreviation_keeps_its_letters_within_a_line() -> None:
+    assert within("Memory") == "memory" and within("CPU") == "CPU"
     choose(ENGLISH, german)
     assert (within("Memory"), within("")) == ("memory", "")

@@ -218,7 +218,7 @@ REQUESTS = (
         SHELL,
         D4,
         "Writes …/hooks/post-checkout (git hook), sets core.hooksPath of git to “…/hooks”, "
-        "changes the rights of …/hooks/post-checkout to 777 and more.",
+        "changes the rights of …/hooks/post-checkout to 777 and runs git rev-parse and tools/watch.sh (if run).",
         Level.HIGH,
         5,
         ("git finds no repository in this sandbox",),
@@ -317,8 +317,8 @@ REQUESTS = (
         "Show what would be removed",
         SHELL,
         E3,
-        "Runs “kubectl delete deployment api --dry-run=client -o yaml” (dry run), “terraform plan -destroy” and "
-        "“git clean -n” (dry run).",
+        "Shows what “kubectl delete deployment api --dry-run=client -o yaml” and “git clean -n” would do (dry run) and "
+        "plans by “terraform plan -destroy”.",
         None,
         conflicts=("git finds no repository in this sandbox",),
     ),

@@ -145,7 +145,7 @@ SENTENCES = [
         "chmod 777 /var/www/render-node/uploads/of/visitors; rm -rf ~/projects/render-node-server/cache\n"
         "crontab -r; mv ~/notes-of-the-whole-year.txt /srv/share/notes-of-the-whole-year-before.txt",
         "Removes everything that is scheduled, downloads from dl.render-node.example, deletes the folder"
-        " ~/projects/render-node-server/cache and more.",
+        " ~/projects/render-node-server/cache, writes ~/.cache/render-node/r.tgz and more.",
     ),
     (NODE, "fetch('https://a.example', {method: 'PUT', body: x})", "Sends data to a.example."),
     (NODE, "fetch('https://a.example', {headers: {a: 'b'}})", "Downloads from a.example."),

@@ -39,6 +39,7 @@ ALLOWED = {
         "rules/trojan_source.py",
         "itertools.islice(trick.find(text), MOST_PER_TRICK)",
     ): "each is a finding of the same level",
+    ("shell/commands/asked.py", "plain[:LATEST]"): "the words by which a command is known",
     ("recipes/sql.py", "islice(CONDITION.finditer(statement), 2)"): "it only asks whether there is one",
     ("shell/commands/databases.py", "operands[:3]"): "the words by which a command is known",
     ("shell/commands/system.py", "command.arguments[:3]"): "the words by which a command is known",

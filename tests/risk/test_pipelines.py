@@ -23,7 +23,7 @@ AFTER = (
 def test_a_redirect_ends_with_its_line(number: int, after: str) -> None:
     code = f"{' | '.join(STAGES[:number])} > top.txt\n{after}\n"
     found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, code))
-    assert found.verdict.sentence == "Writes top.txt and reads a.log and top.txt."
+    assert found.verdict.sentence == "Writes top.txt and reads a.log."
     assert found.touch.files == ("a.log", "top.txt")
 
 

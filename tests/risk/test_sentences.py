@@ -39,7 +39,7 @@ def sentence(language: Language, code: str) -> str:
             "import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int = 1\nprint(A())",
             "Computes and prints; touches no files, no network.",
         ),
-        (S, "kubectl -n web top pods", "Runs “kubectl -n web top pods”."),
+        (S, "kubectl -n web top pods", "Shows “pods” by “kubectl -n web top pods”."),
         (S, "git -C checkout status", "Runs “git -C checkout status”."),
         (
             P,

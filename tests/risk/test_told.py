@@ -18,8 +18,8 @@ def judged(language: Language, code: str) -> Assessment:
 @pytest.mark.parametrize(
     ("language", "code", "said"),
     [
-        (S, "rsync -ani --delete a/ b/", "Runs “rsync -ani --delete a/ b/”."),
-        (S, "kubectl get pods -A", "Runs “kubectl get pods -A”."),
+        (S, "rsync -ani --delete a/ b/", "Shows what “rsync -ani --delete a/ b/” would do (dry run)."),
+        (S, "kubectl get pods -A", "Shows “pods” by “kubectl get pods -A”."),
         (S, "git log -1; git diff -w; git show a; git status -s", "Runs git log, git diff and 2 more."),
         (
             P,

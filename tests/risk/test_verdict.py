@@ -67,7 +67,7 @@ SENTENCES = [
     (S, "git config user.name me", "Runs “git config user.name me”."),
     # elsewhere
     (S, "kubectl delete deploy api -n prod", "Deletes deploy “api” in the cluster (“prod”)."),
-    (S, "kubectl get pods", "Runs “kubectl get pods”."),
+    (S, "kubectl get pods", "Shows “pods” by “kubectl get pods”."),
     (S, "git push --force origin main", "Throws away commits at the remote (“origin main”)."),
     (S, "git push origin main", "Runs “git push origin main”."),
     (S, "sed -i 's/a/b/' src/*.py", "Rewrites src/*.py."),

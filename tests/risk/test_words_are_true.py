@@ -88,7 +88,7 @@ def test_a_copy_goes_where_it_is_said_to(code: str, said: str) -> None:
         (
             S,
             "kubectl exec api -- rm -rf /data/x",
-            "Deletes the folder /data/x in the container “api” and runs “kubectl exec api -- rm -rf /data/x”.",
+            "Deletes the folder /data/x in the container “api”.",
         ),
     ],
 )
@@ -211,7 +211,7 @@ def test_what_only_leaves_a_session_is_not_deleted() -> None:
         ("git log --oneline -n 20", "Runs “git log --oneline -n 20”."),
         ("git commit -n -m x", "Runs “git commit -n -m x”."),
         ("git fetch -n origin", "Runs “git fetch -n origin”."),
-        ("git add -n .", "Runs “git add -n .” (dry run)."),
+        ("git add -n .", "Shows what “git add -n .” would do (dry run)."),
     ],
 )
 def test_only_what_is_one_is_called_a_dry_run(code: str, said: str) -> None:

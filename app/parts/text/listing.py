@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from app.parts.rows import Rows
 from app.parts.text.folded import PICTURE_ROWS
 from app.parts.text.visible_characters import WIDEST, Shown, cells, expose, indent, lines_of, plain, segments
+from runner.model import engine_texts
 from runner.model.assessment import WHOLE, Finding, Level
 from runner.model.shown import LONGEST_SHOWN
-from runner.model.translation import numeral, tr, translated
+from runner.model.translation import numeral, tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -139,7 +140,7 @@ def _in_word(character: str) -> bool:
 
 def remark(finding: Finding) -> str:
     """Return what is written at the line of `finding`: the level in a word, then why."""
-    return f"{finding.level.name.capitalize()}: {' '.join(translated(finding.reason).split())}"
+    return f"{finding.level.name.capitalize()}: {' '.join(engine_texts.in_words(finding.reason).split())}"
 
 
 class CodeLayout:

@@ -109,7 +109,7 @@ def read(places: Places, file: CapturedFile) -> bytes:
             "This file was altered after it was collected. It is not shown.", "Run the code again for a new one."
         )
     raise KnownError(
-        "This file is no longer there.", "Which files are kept is a setting: SANDBOX_STORE_CODE, under Code."
+        "This file is no longer there.", "Which files are kept says Keep artifacts, under Code in Settings."
     )
 
 

@@ -8,6 +8,7 @@ import queue
 import sqlite3
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +58,6 @@ class _Wanted:
     at: int
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[int]
-    can_wait: bool = False
-    """Whether it may be written up to `COMMIT_DELAY` later, together with what is asked meanwhile."""
 
 
 class Ledger:
@@ -72,7 +71,11 @@ class Ledger:
         self._lock = lock
         self._clock = clock
         self._chain = Chain(connection, seal_every)
-        self._queue: queue.SimpleQueue[_Wanted] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[_Wanted]] = queue.SimpleQueue()
+        self._kept: list[_Wanted] = []
+        """Entries that can wait: each by itself would wake the writer, which costs more than writing it."""
+        self._due: deque[_Wanted] = deque()
+        """What the writer has taken from the queue and not done yet. Its own."""
         self._closing = False
         self._queueing = threading.Lock()
         """Held from the look at `_closing` until the request is queued: nothing is queued behind the end."""
@@ -183,9 +186,24 @@ class Ledger:
     ) -> asyncio.Future[int]:
         """Queue a request for the writer thread; return its answer. The caller holds `_queueing`."""
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[int] = loop.create_future()
-        self._queue.put(_Wanted(what, at, loop, answer, can_wait))
-        return answer
+        wanted = _Wanted(what, at, loop, loop.create_future())
+        self._kept.append(wanted)
+        if not can_wait:
+            self._hand_over()
+        elif len(self._kept) == 1:
+            loop.call_later(COMMIT_DELAY, self._end_waiting, wanted)
+        return wanted.answer
+
+    def _end_waiting(self, first: _Wanted) -> None:
+        """Hand over what is kept where `first` is still among it: nothing that was awaited has come since."""
+        with self._queueing:
+            if self._kept and self._kept[0] is first:
+                self._hand_over()
+
+    def _hand_over(self) -> None:
+        """Give the writer all that is kept, in order. The caller holds `_queueing`."""
+        kept, self._kept = self._kept, []
+        self._queue.put(kept)
 
     def _run(self) -> None:
         """The writer thread."""
@@ -199,24 +217,21 @@ class Ledger:
                 _answer([then], [self._end(then.at) if over else self._do(then)])
 
     def _collect(self) -> tuple[list[_Wanted], _Wanted | None]:
-        """Return the queued entries up to the next call that is not one, and that call; waits for the first.
-
-        Where all of them can wait, it waits for more.
-        """
+        """Return the queued entries up to the next call that is not one, and that call; waits for the first."""
         batch: list[_Wanted] = []
-        wanted = self._queue.get()
-        until = time.monotonic() + COMMIT_DELAY
-        while isinstance(wanted.what, NewEntry):
+        if not self._due:
+            self._due.extend(self._queue.get())
+        while len(batch) < BATCH:
+            if not self._due:
+                try:
+                    self._due.extend(self._queue.get_nowait())
+                except queue.Empty:
+                    break
+            wanted = self._due.popleft()
+            if not isinstance(wanted.what, NewEntry):
+                return batch, wanted
             batch.append(wanted)
-            if len(batch) == BATCH:
-                return batch, None
-            if not wanted.can_wait:
-                until = 0.0
-            try:
-                wanted = self._queue.get(timeout=max(0.0, until - time.monotonic()))
-            except queue.Empty:
-                return batch, None
-        return batch, wanted
+        return batch, None
 
     def _write(self, drafts: list[NewEntry]) -> list[int | Exception]:
         try:

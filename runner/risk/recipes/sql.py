@@ -101,11 +101,13 @@ class Effect(IntEnum):
     ADDS = 1
     CHANGES = 2
     """Some rows, or how a table is made."""
-    DELETES = 3
-    CHANGES_ALL = 4
-    DELETES_ALL = 5
-    DROPS = 6
-    ANYTHING = 7
+    OPENS = 3
+    """Who may read or change it, or what protects it."""
+    DELETES = 4
+    CHANGES_ALL = 5
+    DELETES_ALL = 6
+    DROPS = 7
+    ANYTHING = 8
     """What is only put together while the statement runs."""
 
 
@@ -125,6 +127,8 @@ class DataChange(NamedTuple):
                 return f"writes to {self.table}"
             case Effect.CHANGES:
                 return f"changes {self.what} {self.table}" if self.what == "rows of" else f"changes {self.table}"
+            case Effect.OPENS:
+                return f"{self.what} {self.table}"
             case Effect.DELETES:
                 return f"deletes rows of {self.table}"
             case Effect.CHANGES_ALL:
@@ -160,6 +164,10 @@ def _of(statement: str) -> DataChange | None:
         statement = statement[inner.start() :]
     if PUT_TOGETHER.search(statement) is not None:
         return DataChange(Effect.ANYTHING, "")
+    return _opened(statement) or _of_data(statement)
+
+
+def _of_data(statement: str) -> DataChange | None:
     if (drops := DROP.match(statement)) is not None:
         return DataChange(Effect.DROPS, _table(drops[2]), f"the {' '.join(drops[1].lower().split())}")
     if (empties := TRUNCATE.match(statement)) is not None:
@@ -179,6 +187,54 @@ def _of(statement: str) -> DataChange | None:
     for pattern, effect in ((INSERT, Effect.ADDS), (CREATE, Effect.ADDS)):
         if (match := pattern.match(statement)) is not None:
             return DataChange(effect, _table(match[1]))
+    return None
+
+
+PRIVILEGES = r"(?:ALL(?:\s+PRIVILEGES)?|SELECT|INSERT|UPDATE|DELETE|USAGE|EXECUTE|CONNECT|CREATE|TRUNCATE|REFERENCES)"
+GRANTED = expression(
+    rf"GRANT\s+(?P<rights>{PRIVILEGES}(?:\s*,\s*{PRIVILEGES}){{0,9}})\s+ON\s+[\w\s.*\"`{HOLE}]{{0,100}}?(?P<on>[\w.*\"`{HOLE}]{{1,60}})"
+    r"\s+TO\s+(?P<who>[\w\"'`%@.]{1,60})",
+    re.IGNORECASE,
+)
+EVERYBODY = expression(r"(?i)\W?(?:public|anon|anonymous|everyone|allusers|guest)\W?|['\"`]{2}@.*|.*@['\"`]%['\"`]")
+"""Names in databases for whoever comes; `''@'%'` is MySQL's."""
+PROTECTIONS = (
+    (
+        expression(rf"(?i)ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?{NAME}\s+DISABLE\s+ROW\s+LEVEL\s+SECURITY"),
+        "switches off row level security of",
+    ),
+    (expression(rf"(?i)ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?{NAME}\s+DISABLE\s+TRIGGER\b"), "switches off triggers of"),
+    (
+        expression(rf"(?i)DROP\s+(?:NETWORK\s+|MASKING\s+|ROW\s+ACCESS\s+)?POLICY\s+(?:IF\s+EXISTS\s+)?{NAME}"),
+        "removes the policy",
+    ),
+    (expression(r"(?i)ALTER\s+ACCOUNT\s+UNSET\s+(\w{1,60})"), "removes from the whole account the setting"),
+    (
+        expression(r"(?i)ALTER\s+(?:SYSTEM|INSTANCE)\s+(?:SET|RESET)\s+(\w{1,60})"),
+        "changes for the whole server the setting",
+    ),
+    (expression(r"(?i)SET\s+(?:GLOBAL|PERSIST)\s+(\w{1,60})"), "changes for the whole server the setting"),
+    (
+        expression(
+            rf"(?i)(?:ALTER\s+(?:USER|ROLE|LOGIN)\s+{NAME}[^;]{{0,200}}\bPASSWORD\b|SET\s+PASSWORD\s+FOR\s+{NAME})"
+        ),
+        "sets another password of",
+    ),
+    (expression(rf"(?i)(?:ALTER|CREATE)\s+(?:USER|ROLE)\s+{NAME}[^;]{{0,200}}\bSUPERUSER\b"), "gives every right to"),
+    (expression(rf"(?i)CREATE\s+(?:USER|LOGIN)\s+(?:IF\s+NOT\s+EXISTS\s+)?{NAME}"), "adds the user"),
+)
+"""Statements about who may do what, and how a sentence has them before the name."""
+
+
+def _opened(statement: str) -> DataChange | None:
+    """Return what a statement changes of who may read or change something; None for any other."""
+    if (granted := GRANTED.match(statement)) is not None and EVERYBODY.fullmatch(granted["who"]) is not None:
+        rights = " and ".join(dict.fromkeys(" ".join(one.upper().split()) for one in granted["rights"].split(",")))
+        return DataChange(Effect.OPENS, _table(granted["on"]), f"lets everybody {rights} in")
+    for pattern, what in PROTECTIONS:
+        if (found := pattern.match(statement)) is not None:
+            name = next((one for one in found.groups() if one), "")
+            return DataChange(Effect.OPENS, _table(name), what)
     return None
 
 

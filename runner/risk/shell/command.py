@@ -12,11 +12,12 @@ from runner.risk.trace.machine import TooDeep
 from runner.risk.trace.remote import opened_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
     from runner.risk.model.acts import Place, Trail
+    from runner.risk.shell.stand_ins import StandIn
     from runner.risk.trace.world import World
 
 DEEPEST = 110
@@ -95,8 +96,21 @@ class ShellContext:
     """Whether the current command only finds out whether somebody listens: what it opens closes with its subshell."""
     fed: Value = UNKNOWN
     """The standard input of the current command."""
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)
+    """Programs in the place of which there surely are files of the script, which only say their arguments."""
+    containers: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Containers that the script has surely started itself, by their names, and the labels of these."""
+    halts: int = 0
+    """Line from which on the script ends where a plain command fails; 0 where that is not sure."""
+    asking: int = 0
+    """Operators and conditions around the current command by which the script goes on where it fails."""
     replaced: set[str] = field(default_factory=set)
     """Programs in the place of which there surely is a function of the script, which only says its arguments."""
+
+    @property
+    def ends_here(self) -> bool:
+        """Whether the script surely ends where the current command fails."""
+        return bool(self.halts) and not (self.asking or self.former or self.piped or self.background)
 
     @contextmanager
     def deeper(self) -> Iterator[None]:
@@ -243,6 +257,12 @@ class Command:
         done = self.shell.trail.add(kind, self.name, fields, self.place, self.labels)
         return Value(labels=self.shell.nested.done(done))
 
+    def noted(self, field: str, value: Value) -> None:
+        """Add a field to the act of the command itself, which is there before those of what it does."""
+        act = next((act for act in reversed(self.shell.trail.acts) if act.kind == "command"), None)
+        if act is not None:
+            act.fields[field] = value
+
     def again(self, words: Sequence[Value], stdin: Value | None = None) -> Value:
         """Run other words as a command in this one's place."""
         if not words:
@@ -271,6 +291,17 @@ class Command:
         path = self.placed(path)
         given = self.act("read", path=path)
         return self.shell.nested.content(path).labelled(given.labels | (path.labels & {"found"}))
+
+    def uses(self, given: Sequence[Value], *, strange: bool = False) -> frozenset[str]:
+        """Record that files among the words are given to the program; return the labels of what they hold.
+
+        `strange` says that nothing is known of what it does with them.
+        """
+        labels: frozenset[str] = frozenset()
+        for word in given:
+            if word.text.startswith(("/", "~", "./", "../")) or "/." in word.text:
+                labels |= self.act("use", path=word, strange=text("yes") if strange else UNKNOWN).labels
+        return labels
 
     def searched(self, path: Value) -> Value:
         """Return where a search below a relative path looks, in the folder that the script changed to."""

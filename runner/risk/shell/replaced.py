@@ -36,7 +36,7 @@ def surely_replaces(node: Node) -> bool:
         return False  # not every shell knows the word; in a subshell it is gone at once
     if root is None or root.type != "program" or body is None or body.type != "compound_statement":
         return False
-    return all(source(name) in ONLY_SAY for name in _commands(body)) and not _has_inner(body)
+    return all(source(name) in ONLY_SAY for name in commands_of(body)) and not _has_inner(body)
 
 
 def keeps_functions(root: Node) -> bool:
@@ -44,10 +44,10 @@ def keeps_functions(root: Node) -> bool:
     # `\n` in what a function prints is no way to a program.
     if GOES_AROUND.search(source(root).replace("\\n", "").replace("\\t", "")) is not None:
         return False
-    return all(one.named_children and one.named_children[0].type == "word" for one in _commands(root))
+    return all(one.named_children and one.named_children[0].type == "word" for one in commands_of(root))
 
 
-def _commands(body: Node) -> list[Node]:
+def commands_of(body: Node) -> list[Node]:
     """Return the names of the commands in a part of a script."""
     found, left = [], [body]
     while left:

@@ -18,8 +18,9 @@ from runner.risk.shell.noted import MANY, MANY_TURNS, depends_on, note_flood, no
 from runner.risk.shell.redirects import LEAVES, PROBE, SILENT, behind, read_redirects, redirects_of, write_redirect
 from runner.risk.shell.replaced import keeps_functions, surely_replaces
 from runner.risk.shell.simple import SimpleCommands, hides_name
+from runner.risk.shell.stand_ins import stand_ins
 from runner.risk.shell.subscripts import worked_out
-from runner.risk.shell.syntax import is_broken, is_cut_off, parse, place, source, stops_at
+from runner.risk.shell.syntax import halts_from, is_broken, is_cut_off, parse, place, source, stops_at
 from runner.risk.shell.words import WORDS, ShellWords
 from runner.risk.trace.conditions import note_condition
 
@@ -61,13 +62,16 @@ class Shell:
         self.assignments = Assignments(self.words)
         self.simple = SimpleCommands(self.shell, self.statement)
 
-    def run(self, code: str, stdin: Value = UNKNOWN) -> Value:
-        """Go through a script; return what it would print, as far as that is known."""
+    def run(self, code: str, stdin: Value = UNKNOWN, *, inner: bool = False) -> Value:
+        """Go through a script, perhaps one inside another; return what it would print, as far as that is known."""
         root = parse(code)
         self.broken = is_broken(root)
         self.broken_at = first_broken(root) if self.broken else None
         self.cut_off = self.broken and is_cut_off(root)
         self.stops_at = stops_at(root) if self.shell.trail.depth == 0 else None
+        if not inner and not self.broken and self.shell.trail.depth == 0:
+            self.shell.stand_ins = stand_ins(root)
+            self.shell.halts = halts_from(root)
         result = self.block(root.named_children, stdin)
         state = self.shell.state
         for name, bodies in list(state.functions.items()):
@@ -95,7 +99,7 @@ class Shell:
         state.descriptors = dict(ours.descriptors)
         inner = Shell(self.shell.trail, self.shell.nested, state)
         inner.shell.probing = PROBE.match(f"({code.strip()})") is not None
-        return inner.run(code, stdin)
+        return inner.run(code, stdin, inner=True)
 
     def simple_values(self, words: list[Value], stdin: Value, where: Place) -> Value:
         """Follow one command that another language starts with these arguments; return what it prints."""
@@ -146,6 +150,14 @@ class Shell:
                 return self.block(node.named_children, stdin)
             finally:
                 self.shell.probing = False
+
+    def _negated(self, node: Node, stdin: Value) -> Value:
+        """Follow `! ...`, after which a script goes on whatever came of it."""
+        self.shell.asking += 1
+        try:
+            return self.block(node.named_children, stdin)
+        finally:
+            self.shell.asking -= 1
 
     def _test(self, node: Node, stdin: Value) -> Value:
         return self.words.inside(node)
@@ -198,7 +210,9 @@ class Shell:
         first, rest = parts[0] if parts else node, parts[1:]
         state = self.shell.state
         was, both = state.folder, any(child.type == "&&" for child in node.children)
+        self.shell.asking += 1
         outputs = [self.statement(first, stdin)] if parts else []
+        self.shell.asking -= 1
         moved = state.folder is not was
         state.surely = state.surely or (moved and both)
         with self.shell.branch():
@@ -397,6 +411,7 @@ STATEMENTS: dict[str, Callable[[Shell, Node, Value], Value]] = {
     "command": Shell._plain_command,
     **dict.fromkeys(("comment", "heredoc_body", "heredoc_end", "heredoc_start", "variable_name"), _nothing),
     "test_command": Shell._test,
+    "negated_command": Shell._negated,
     "list": Shell._list,
     "pipeline": Shell._pipeline,
     "redirected_statement": Shell._redirected,

@@ -17,7 +17,7 @@ from runner.risk.shell.command import ELSEWHERE, Command
 from runner.risk.shell.commands.table import commands, known_as
 from runner.risk.shell.obeying import FROM_OUTSIDE, how_it_runs, note_obeyed
 from runner.risk.shell.redirects import shown
-from runner.risk.shell.strangers import is_stranger, note_stranger
+from runner.risk.shell.strangers import is_stranger, note_removal, note_replacing, note_stranger
 from runner.risk.shell.subscripts import given_to, worked_out
 from runner.risk.shell.syntax import place, source
 from runner.risk.trace.machine import TooDeep
@@ -123,7 +123,8 @@ class SimpleCommands:
         bodies, alias = state.functions.get(name, ()), state.aliases.get(name)
         aliased = alias is not None and bool(alias.exact) and name not in state.active
         if not bodies and not aliased:
-            return self._as_program(program, call)
+            own = self._own_program(call) if self.shell.stand_ins else None
+            return self._as_program(program, call) if own is None else own
         before, outside = (state.directory, state.folder, state.surely), name not in state.active
         outputs: list[Value] = []
         # A program that starts others sees no functions: inside the function of that name it starts the program.
@@ -135,6 +136,7 @@ class SimpleCommands:
         if alias is not None and aliased:
             outputs.append(self._aliased(name, alias, call))
         if sees_functions and (is_stranger(program) or (name in self.shell.replaced and outside and alias is None)):
+            self._instead(call)
             return either(outputs)
         if not outside and not aliased:
             return self._as_program(program, call)
@@ -149,6 +151,23 @@ class SimpleCommands:
         else:
             state.directory, state.folder, state.surely = "", ELSEWHERE, False
         return either(outputs)
+
+    def _own_program(self, call: _Call) -> Value | None:
+        """Follow a program of the script's own that surely is in the place of another; None where there is none."""
+        known = self.shell.stand_ins.get(call.words[0].exact or "")
+        if known is None or call.through not in ("", *SEES_FUNCTIONS) or call.where[0] <= known.line:
+            return None
+        self._instead(call)
+        with self.shell.trail.inside(call.where, excerpt(known.body, 200), "shell"):
+            return self.shell.inner(known.body, call.words[1:], call.stdin)
+
+    def _instead(self, call: _Call) -> None:
+        """Note a command that is not the program of its name, but what the script has surely put in its place."""
+        name = call.words[0].text
+        if is_stranger(name) or name not in (self.shell.replaced | self.shell.stand_ins.keys()):
+            return  # a function of the script's own is in nothing's place
+        fields = {"line": call.words[0], "name": call.words[0], "instead": text("yes")}
+        self.shell.trail.add("command", "stand-in", fields, call.where)
 
     def _aliased(self, name: str, alias: Value, call: _Call) -> Value:
         """Follow a command whose name is an alias."""
@@ -196,6 +215,7 @@ class SimpleCommands:
             "line": concatenate((called, *command.arguments), " "),
             "stdin": command.stdin,
             "name": words[0],
+            "words": Value(items=command.arguments),
             "redirects": shown(command.redirects),
             "background": text("yes") if shell.background else UNKNOWN,
         }
@@ -218,6 +238,9 @@ class SimpleCommands:
                 return output
         elif words[0].labels or not words[0].exact or "/" in words[0].text or shell.nested.origin(words[0]):
             shell.nested.started(words[0], command.labels, command.place)
+        if known_command is None:
+            note_removal(command)
+            note_replacing(command)
         self._uses(command, strange=note_stranger(command))
         if command.name == "printenv" and (asked := [word.text for word in words[1:] if word.text[:1] != "-"]):
             return Value(labels=frozenset(f"${name}" for name in asked))
@@ -256,11 +279,7 @@ class SimpleCommands:
         """Record that a program which is not known uses the files that it gets."""
         if command.name in NO_READERS:
             return
-        for word in command.arguments:
-            if word.text.startswith(("/", "~", "./", "../")) or "/." in word.text:
-                fields = {"path": word, "strange": text("yes") if strange else UNKNOWN}
-                act = self.shell.trail.add("use", command.name, fields, command.place, command.labels)
-                self.shell.nested.done(act)
+        command.uses(command.arguments, strange=strange)
 
 
 def program_of(name: str) -> tuple[str, bool]:

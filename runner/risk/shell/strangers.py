@@ -5,9 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.executing.running import RUNNERS
 from runner.risk.model.outline_data import words
-from runner.risk.model.value import HOLE, Value, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, text
+from runner.risk.shell.commands.asked import VerbKind, asked
+from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.table import known_as
 from runner.risk.shell.commands.well_known import is_well_known
 
@@ -16,6 +19,10 @@ if TYPE_CHECKING:
 
 WORDS_OF_CODE = words("-c -e --eval --exec --command --execute -E --expression")
 """Options that are followed by a text which programs run."""
+
+
+OF_CODE = expression(r"[^\w./:@-]")
+"""What a text that a program may run has, and the name of a setting or a file has not."""
 
 
 STARTS_PACKAGES = words("npx uvx bunx pipx")
@@ -43,11 +50,63 @@ def note_stranger(command: Command) -> bool:
 
 def _hand(command: Command, name: str) -> bool:
     given = [command.placed(_operand(word)) for word in command.arguments]
-    code = [after for word, after in pairwise(command.arguments) if word.text in WORDS_OF_CODE and after.texts]
+    code = [
+        after
+        for word, after in pairwise(command.arguments)
+        if word.text in WORDS_OF_CODE and any(map(OF_CODE.search, after.texts))
+    ]
     if _is_text(command.stdin):
         code.append(command.stdin)
     command.shell.nested.handed_to_program(name, (*given, command.stdin), code, command.place)
     return True
+
+
+def note_removal(command: Command) -> None:
+    """Note that a program whose work is not followed is asked to delete something, by the verb among its words."""
+    if command.words[0].exact is None or "/" in command.words[0].text or OF_FILE.search(command.name) is not None:
+        return
+    arguments = [word.text for word in command.arguments]
+    found = asked(command.name, arguments)
+    if found is None or found.effect is not VerbKind.REMOVES or is_dry(command.name, arguments):
+        return
+    if len(arguments) < LEAST_WORDS or "--help" in arguments:
+        return
+    which = next((word for word in command.arguments if word.text == found.name), None)
+    fields = {"name": which} if which is not None and found.name else {} if found.thing else {"name": UNKNOWN}
+    command.act("destroy", what=text(found.thing), by=text(command.name), **fields)
+
+
+REPLACES = expression(
+    r"-{1,2}(?:overwrite|drop|clean|truncate|recreate|replace|delete-existing|force-recreate|drop-existing|if-exists=replace"
+    r"|mode=(?:overwrite|replace)|write_disposition=WRITE_TRUNCATE)(?:=(?:true|yes|1))?"
+)
+"""Options by which a program that loads data takes away first what is there."""
+DATABASE = expression(
+    r"(?i)(?:PG|MYSQL|MSSQL|OCI|MongoDB):.{1,300}|(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|mssql|redshift|snowflake|clickhouse"
+    r"|bigquery)(?:\+\w{1,20})?://.{1,300}|.{0,200}\b(?:dbname|host)=.{1,200}"
+)
+"""A word that says which database is meant."""
+TABLES = frozenset(("-nln", "-t", "--table", "--collection", "--into", "--nsInclude"))
+LOCATES = frozenset(("-h", "--host", "--uri", "-d", "--dbname", "--database", "--db", "--dsn"))
+
+
+def note_replacing(command: Command) -> None:
+    """Note that a program is to load data into a database in the place of what is there."""
+    given = command.arguments
+    if not any(REPLACES.fullmatch(word.text) for word in given):
+        return
+    named = next((word for word in given if DATABASE.fullmatch(word.text) is not None), None)
+    behind = next((after for word, after in pairwise(given) if word.text in LOCATES), None)
+    inline = next((word for word in given if word.text.partition("=")[0] in LOCATES and "=" in word.text), None)
+    where = named or behind or inline
+    table = next((after for word, after in pairwise(given) if word.text in TABLES), UNKNOWN)
+    if where is not None and not is_dry(command.name, [word.text for word in given]):
+        command.act("destroy", what=table, name=where, by=text(command.name), loads=text("yes"))
+
+
+LEAST_WORDS = 2
+"""Words without which a verb is asked of nothing."""
+OF_FILE = expression(r"\.(?:sh|py|js|ts|rb|pl|php)$")
 
 
 def _is_text(stdin: Value) -> bool:

@@ -40,6 +40,18 @@ LONGEST_HELD = 10_000
 """Characters of a script whose tree is held: as programs start the same command again and again."""
 
 
+HALTS = expression(r"set (?:-[a-z]{0,6}e[a-z]{0,6}(?: pipefail)?|-o errexit)(?:\s.{0,40})?")
+GOES_ON_AGAIN = expression(r"\bset\s[^\n]{0,60}\+[a-z]{0,6}[eo]|\btrap\b[^\n]{0,200}\bERR\b")
+
+
+def halts_from(root: Node) -> int:
+    """Return the line from which on a script ends where a plain command fails; 0 where it may go on anywhere."""
+    if GOES_ON_AGAIN.search(source(root)) is not None:
+        return 0
+    first = next((one for one in root.named_children if one.type not in ("comment", "variable_assignment")), None)
+    return first.start_point[0] + 1 if first is not None and HALTS.fullmatch(source(first).strip()) else 0
+
+
 def parse(code: str) -> Node:
     """Return the root of the syntax tree; the last ones of short scripts are held in memory until `forget`.
 

@@ -114,7 +114,13 @@ def makes_client(act: str, name: str) -> bool:
 
 def note_client(trail: Trail, name: str, args: Sequence[Value], library: str, *, known: bool) -> None:
     """Note that a library is the client of a service, where a call of it says so, or where it is `known` to be."""
-    if library in trail.clients or library.startswith((".", "@/")) or library in COMPUTES or OF_TESTS.search(library):
+    if (
+        not library
+        or library in trail.clients
+        or library.startswith((".", "@/"))
+        or library in COMPUTES
+        or OF_TESTS.search(library)
+    ):
         return
     if known or any(map(_is_address, args)) or THROUGH.search(name):
         trail.clients.add(library)
@@ -136,7 +142,7 @@ def note_by_client(
     path = args[0].text if args and args[0].text.startswith("/") else ""
     if path and last in SERVED and any(one.function is not None for one in args):
         return  # a path that is served
-    fields = {"what": next((one for one in args if one.texts), args[0] if args else UNKNOWN)}
+    fields: dict[str, Value] = {"what": next((one for one in args if one.texts), args[0] if args else UNKNOWN)}
     if deed:
         trail.add("destroy", called.name, {**fields, "on": called.owner or UNKNOWN}, place, called.labels)
     elif plain[0] in SENDS and MESSAGES.search(called.name) is not None:
@@ -144,8 +150,8 @@ def note_by_client(
         fields = {"how": text("message"), "data": Value(items=list(args)), "url": called.owner or UNKNOWN, "many": many}
         trail.add("send", called.name, fields, place, called.labels)
     elif last.lower() in ASKS and any(map(UNLOCKING.fullmatch, (one.text for one in args))):
-        what = next(one.text for one in args if UNLOCKING.fullmatch(one.text))
-        trail.add("configure", called.name, {"at": text("service"), "unguards": text(what)}, place, called.labels)
+        unlocks = next(one.text for one in args if UNLOCKING.fullmatch(one.text))
+        trail.add("configure", called.name, {"at": text("service"), "unguards": text(unlocks)}, place, called.labels)
     elif last.lower() in ASKS and (asked := _asked(args)):
         trail.add("destroy", called.name, {**fields, "asked": text(asked)}, place, called.labels)
     elif (request := REQUEST.match(args[0].text if args else "")) is not None or (path and last in REQUESTS):

@@ -74,6 +74,8 @@ MOST_SIMPLE_CALLS = 400
 MOCKED = frozenset({"mocked"})
 PASSWORDS = frozenset(("password", "passwd", "secret", "totp", "otp"))
 """Attributes of entries of a file in which a person keeps passwords."""
+MOST_TOLD = 4
+"""Calls of a function that are asked whether they say where a service is."""
 FAKE_FILES = "files in memory"
 OFFLINE_LIBRARY = "nock."
 """What is among the replaced where a test answers all requests by HTTP itself."""
@@ -326,9 +328,11 @@ class Machine:
         """Note a call of which nothing is known but its name; return labels for what it gives."""
         name = called.name
         self.trail.called.add(name)
-        self.trail.given.setdefault(name, []).append((*args, *named.values()))
+        calls = self.trail.given.setdefault(name, [])
+        calls.append((*args, *named.values()))
         self.trail.called_at.setdefault(name, self.trail.place or place)
-        if self.language == "javascript" and (package := library_of(name, self.trail, python=False)):
+        if self.language == "javascript" and len(calls) <= MOST_TOLD:
+            package = library_of(name, self.trail, python=False)
             note_client(self.trail, name, args, package, known=self.vocabulary.has_library(name))
         module = self._picked_from(name) if name[-1:] == "]" else name if self._is_harming(name) else ""
         if module:

@@ -12,8 +12,9 @@ from runner.model.assessment import WHOLE, Capability, Finding, Level, Span
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
-from runner.risk.model.acts import ON_MACHINE, VALUE_OF
+from runner.risk.model.acts import CONTAINER, ON_MACHINE, REPEATED, VALUE_OF
 from runner.risk.model.value import is_absent, labels_of
+from runner.risk.shell.commands.table import known_as
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.remote import COMPUTES, LOCAL
 from runner.risk.verdict.called import (
@@ -42,7 +43,7 @@ from runner.risk.verdict.doing import (
 )
 from runner.risk.verdict.naming import TEMPORARY_FILES, identifier, listed, quoted
 from runner.risk.verdict.naming import shown as plain_words
-from runner.risk.verdict.programs import INTERPRETERS
+from runner.risk.verdict.programs import INTERPRETERS, WOULD_DO
 from runner.risk.verdict.sentence import NOT_KNOWN, finished, sentence
 
 if TYPE_CHECKING:
@@ -352,7 +353,9 @@ def _lead(
     ):
         return reason, heaviest, unread
     whole = heaviest.named.whole if heaviest.verb is Verb.STARTS else ""
-    words = whole if 0 < len(whole) <= LONGEST_COMMAND else heaviest.named.words.partition(" (")[0]
+    words = heaviest.named.words.partition(" (")[0]
+    if whole:
+        words = whole if len(whole) <= LONGEST_COMMAND else quoted(whole[1:-1], LONGEST_COMMAND)
     words = f"to {words.rpartition(' to ')[2]}" if heaviest.verb is Verb.SENDS else words
     return f"{reason} ({words})", heaviest, unread
 
@@ -451,14 +454,7 @@ def _look_at(
     """
     worst = max((one for one in findings if one.span != WHOLE), key=lambda one: one.level, default=None)
     if worst is None or worst.level < Level.MEDIUM:
-        changes = (one for one in found if one.verb in CHANGING and one.named.words != TEMPORARY_FILES)
-        first = min(changes, key=lambda one: ORDER[one.verb], default=None)
-        if len(lines) <= SEEN_AT_ONCE:
-            return None
-        if first is None and not javascript:
-            return _main_line(found, trail, lines)
-        place = first.place if first is not None else _main(found, trail)
-        return None if place is None else lines.place(place)
+        return _calm_line(found, trail, lines, javascript=javascript)
     if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], judged) == worst.level:
         path = found[0].act.get("path")
         names = {label[len(VALUE_OF) :] for label in labels_of((path,)) if label.startswith(VALUE_OF)}
@@ -467,7 +463,117 @@ def _look_at(
             return lines.place(read.place)
     placed = {one.span.line for one in findings if one.level == worst.level}
     first = deed if deed is not None else next(iter(found), None)
-    return lines.place(first.place) if first is not None and first.place[0] in placed else worst.span
+    if first is None or first.place[0] not in placed:
+        return worst.span
+    if first.verb is Verb.WRITES:
+        alike = [one for one in found if one.verb is Verb.WRITES and _weight(one, judged) == _weight(first, judged)]
+        first = min((one for one in alike if one.named.words == first.named.words), key=_aside, default=first)
+    return deciding(first, lines)
+
+
+def _calm_line(found: Sequence[Doing], trail: Trail, lines: Lines, *, javascript: bool) -> Span | None:
+    """Return the line that most of code is for which nobody has to be careful about; None where there are few lines."""
+    if javascript:
+        changes = (one for one in found if one.verb in CHANGING and one.named.words != TEMPORARY_FILES)
+        first = min(changes, key=lambda one: ORDER[one.verb], default=None)
+        place = first.place if first is not None else _main(found, trail)
+        return None if place is None or len(lines) <= SEEN_AT_ONCE else lines.place(place)
+    main = min(_telling(found), key=_aside, default=None)
+    shows = trail.given and len(lines) > SEEN_AT_ONCE and (main is None or main.verb not in CHANGING)
+    if shows and (asks := _main_line(found, trail, lines)) is not None:
+        return asks
+    if main is None or _aside(main)[0] > LOOKED_AT:
+        return None
+    few = SEEN_AT_ONCE if main.verb in CHANGING else FEW_LINES
+    return None if len(lines) <= few else deciding(main, lines)
+
+
+def _telling(found: Sequence[Doing]) -> Iterator[Doing]:
+    """Yield what may be what a program is for: nothing that is only on the way to it, or cleared up behind it."""
+    written = {one.named.place: one.act.order for one in reversed(found) if one.verb is Verb.WRITES and one.named.place}
+    started = (one.named.does for one in found if one.verb is Verb.STARTS)
+    used = {does.what for does in started if does is not None and does.verb not in LOOKS}
+    for one in found:
+        own = one.verb is Verb.DELETES and written.get(one.named.place, one.act.order) < one.act.order
+        if one.named.words != TEMPORARY_FILES and not own and not (one.verb is Verb.WRITES and one.named.words in used):
+            yield one
+
+
+def _aside(one: Doing) -> tuple[int, int, bool, int]:
+    """Return how far an act is from what a program is for: what changes something is near, in a loop or of results.
+
+    A text that is written as it stands is no result, and a head of a table or a setting most often.
+    """
+    again = one.act.labels >= REPEATED
+    if one.verb in CHANGING:
+        head = one.act.kind in ("write", "append") and one.act.get("data").exact is not None and not again
+        return 2 if head else 0, ORDER[one.verb], not again, one.act.order
+    if one.named.does is not None and one.named.does.by == WOULD_DO:
+        return 1, 0, not again, one.act.order
+    if (done := one.named.does) is not None:
+        return 3 if done.verb in LOOKS else 1, 1, False, one.act.order
+    return (3 if one.verb in NETWORK else 4 if one.verb is Verb.STARTS else 5), 0, not again, one.act.order
+
+
+LOOKED_AT = 5
+"""What is farther aside than that is no line to look at."""
+FEW_LINES = 5
+
+
+def deciding(one: Doing, lines: Lines) -> Span:
+    """Return where an act stands; of one of several lines the line with the word that decides, where that is known."""
+    place = one.place
+    if one.act.kind == "query" and (found := _statement(one, lines)) is not None:
+        return found
+    if place[2] <= place[0] or place[2] > len(lines) or place[2] - place[0] > MOST_LINES:
+        return lines.place(place)
+    act = one.act
+    wanted = [act.get("opens").text.rpartition(": ")[2], act.get("opens").text.partition(": ")[0]]
+    for number in range(place[0], place[2] + 1):
+        line = lines.text[lines.start(number) : lines.start(number + 1)].rstrip("\n")
+        if any(len(part) > 3 and part in line for part in wanted) or (
+            one.verb is Verb.SENDS and known_as(act.name) is not None and GIVES.search(line) is not None
+        ):
+            return _whole(number, line)
+    return lines.place(place)
+
+
+def _statement(one: Doing, lines: Lines) -> Span | None:
+    """Return the line on which the statement stands that a database is given there; None where that is not known."""
+    table = one.act.get("table").text.rpartition(".")[2]
+    if one.act.get("effect").text not in STATEMENTS or not table or known_as(one.act.name) is None:
+        return None
+    for number in range(one.place[0], min(one.place[0] + MOST_LINES, len(lines) + 1)):
+        line = lines.text[lines.start(number) : lines.start(number + 1)].rstrip("\n")
+        if table in line and STATEMENTS[one.act.get("effect").text].search(line) is not None:
+            return _whole(number, line)
+    return None
+
+
+def _whole(number: int, line: str) -> Span:
+    return Span(number, len(line) - len(line.lstrip()), number, len(line))
+
+
+STATEMENTS = {
+    effect: expression(rf"(?i)\b(?:{verbs})\b")
+    for effect, verbs in (
+        ("DROPS", "drop|alter"),
+        ("DELETES_ALL", "delete|truncate|create"),
+        ("DELETES", "delete"),
+        ("CHANGES_ALL", "update"),
+        ("CHANGES", "update|alter"),
+        ("OPENS", "grant|disable|drop|unset|alter|set|create"),
+    )
+}
+"""Verbs of the statements that have an effect."""
+
+
+MOST_LINES = 60
+GIVES = expression(
+    r"(?:^|\s)(?:-[FdT]|--(?:form|data|json|upload-file|post-file|post-data|body-file|body-data)[a-z-]{0,12})(?:[\s=]|$)"
+)
+"""Options of commands behind which that stands which is sent."""
+LOOKS = frozenset(("lists", "shows", "searches", "compares", "counts", "queries", "estimates", "shows what is in"))
 
 
 def _main_line(found: Sequence[Doing], trail: Trail, lines: Lines) -> Span | None:
@@ -505,6 +611,9 @@ CHANGING = frozenset(
 """What leaves something behind, or lets somebody in."""
 
 
+IN_CONTAINER = f"{ON_MACHINE}{CONTAINER}"
+WITHIN = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc"))
+"""Programs that start another one in a container."""
 EXCEPT = ", except "
 FEW = 3
 """Programs that are named by all their words."""
@@ -524,6 +633,7 @@ def condensed(
     `fuller` has words that say more than those of an act, by its order.
     """
     hosts = {said.named.place} if said is not None and said.verb in NETWORK else set[str]()
+    works = _works(found, needless, fuller)
     sent = {one.named.place for one in found if one.verb is Verb.SENDS} - {""}
     deleted = {one.named.place for one in found if one.verb is Verb.DELETES} - {""}
     gone = {one.named.words for one in found if one.verb is Verb.DELETES}
@@ -534,6 +644,10 @@ def condensed(
         if plain != words and plain in gone:
             continue  # a second deletion does not leave what the first one leaves
         if one.act.order in needless or (said is not None and (one is said or one.named == said.named)):
+            continue
+        if one.named.does is not None:
+            if work := works.pop(one.named.does[::2], ""):
+                yield Verb.WORKS, work
             continue
         if one.verb in NETWORK:
             host = one.named.place or words.rpartition(" to ")[2]
@@ -550,6 +664,19 @@ def condensed(
         elif one.verb is Verb.MAKES and one.named.place in deleted:
             words = "it again"
         yield one.verb, fuller.get(one.act.order, words)
+
+
+def _works(found: Sequence[Doing], needless: set[int], fuller: Mapping[int, str]) -> dict[tuple[str, str], str]:
+    """Return the clauses for what programs do of which the words say it, one a verb and program."""
+    works: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for one in found:
+        if (done := one.named.does) is not None and one.act.order not in needless:
+            works.setdefault((done.verb, done.by), []).append((done.what, fuller.get(one.act.order, done.by)))
+    said = {}
+    for (verb, by), objects in works.items():
+        what, given = listed([one for one, _ in objects if one]), listed([one for _, one in objects if one])
+        said[verb, by] = " ".join(filter(None, (verb, what, "by" if given and by != WOULD_DO else "", given)))
+    return said
 
 
 def _fuller(found: Sequence[Doing], needless: set[int]) -> dict[int, str]:
@@ -581,6 +708,9 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
     needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
     sent = {one.named.words.partition(" to ")[0] + " to" for one in found if one.verb is Verb.SENDS}
     handed = {one.place for one in found if one.verb is Verb.HANDS}
+    within = {one.place for one in found if any(label.startswith(IN_CONTAINER) for label in one.act.labels)}
+    makes = {one.place for one in found if one.named.does is not None and one.verb is Verb.WRITES}
+    written = {one.named.place: one.act.order for one in reversed(found) if one.verb is Verb.WRITES and one.named.place}
     listens = any(one.verb is Verb.LISTENS and one.named.place for one in found)
     modules: set[str] = set()
     for one in found:
@@ -595,13 +725,17 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
             case Verb.LISTENS:
                 drop = listens and not one.named.place
             case Verb.READS:
-                drop = one.named.words == source or f"{one.named.words} to" in sent
+                drop = one.named.words == source or f"{one.named.words} to" in sent or one.place in makes
+                drop = drop or written.get(one.named.place, one.act.order) < one.act.order  # what it wrote itself
             case Verb.STARTS:
                 named = (one.act.name, one.place) in said or (one.act.name in INTERPRETERS and one.place in places)
                 if one.act.kind == "start" and one.named.computed:
                     drop = one.place in handed
                 else:
-                    drop = named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
+                    inside = one.act.name in WITHIN and one.place in within
+                    drop = (
+                        inside or named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
+                    )
             case _:
                 drop = False
         if drop:

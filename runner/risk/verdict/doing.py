@@ -22,6 +22,7 @@ from runner.risk.model.acts import (
 )
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, is_absent, labels_of
+from runner.risk.shell.commands.table import known_as
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.shown import secrets
 from runner.risk.trace.things import package_of
@@ -34,6 +35,7 @@ from runner.risk.verdict.naming import (
     MEETS,
     NAMED,
     WORKING,
+    Does,
     Named,
     data_of,
     file_name,
@@ -111,7 +113,8 @@ def _on_machine_named(act: Act, named: Named) -> Named:
     if host is None or act.kind in BETWEEN_MACHINES:
         return named
     if host.startswith(CONTAINER):
-        there = f" in the container {quoted(host[len(CONTAINER) :])}"
+        container = host[len(CONTAINER) :]
+        there = f" in the container {quoted(container)}" if container else " in a container"
     else:
         there = f" on {host_of(Value((host,))).words}" if host else " on another machine"
     whole = f"{named.whole}{there}" if named.whole else ""
@@ -292,6 +295,9 @@ def _queries(act: Act, targets: Targets) -> Described:
         by = quoted(library_of(act.name), 30)
         return Verb.READS, Named(f"the plans of statements, which are not run, by {by}")
     library = library_of(act.name)
+    inside = "in-memory" in act.labels
+    if not changes and not inside and known_as(act.name) is not None and (named := _queried(act)) is not None:
+        return Verb.READS, named
     if (
         not changes
         and library not in IN_FILES
@@ -299,7 +305,7 @@ def _queries(act: Act, targets: Targets) -> Described:
         and LOOKS_UP.fullmatch(act.get("sql").exact or "")
     ):
         return Verb.READS, Named(f"a database by {quoted(library, 30)}")
-    if "in-memory" in act.labels or act.name.startswith("unittest.mock."):
+    if inside or act.name.startswith("unittest.mock."):
         return None
     if not changes and "file" in act.get("sql").labels and act.get("sql").exact is None:
         return Verb.CHANGES_DATA, Named(SQL_OF_A_FILE, computed=True)
@@ -314,6 +320,20 @@ PLANS = expression(
     r"(?:delete|update|insert|select|merge)\b[^;]{0,4000};?\s{0,9}\Z"
 )
 """A statement that only asks a database how it would run another one."""
+
+
+def _queried(act: Act) -> Named | None:
+    """Name what a client on the command line asks a database for; None where it asks for nothing."""
+    known = " ".join(act.get("sql").texts)
+    if ASKS_FOR.search(known) is None:
+        return None
+    tables = listed([identifier(one[1]) for one in itertools.islice(OF_TABLE.finditer(known), 20)])
+    by = quoted(act.name, 30)
+    return Named(f"{tables or 'a database'} by {by}", does=Does("queries", tables or "a database", by))
+
+
+ASKS_FOR = expression(r"(?i)(?:^|[\s;(])(?:select|with|show|describe|explain|from)\s")
+OF_TABLE = expression(r"(?i)\b(?:from|join)\s{1,9}[\"`]?([a-z_][\w.]{0,60}+)(?!\s{0,9}\()")
 LOOKS_UP = expression(
     r"\s{0,9}(?:select|show)\b(?!.{0,2000}\binto\b)(?:\b(?:count|sum|avg|min|max|lower|upper)\(|[^(;]){1,2000}+;?\s{0,9}",
     re.IGNORECASE | re.DOTALL,
@@ -351,10 +371,24 @@ def _destroys(act: Act, targets: Targets) -> Described:
     if IN_MEMORY in act.labels:
         return None
     where, name = act.get("at").text, act.get("name").text
+    if by := act.get("by").text:
+        thing, known = act.get("what").text, name.strip(HOLE)
+        if act.get("loads").text:
+            of = f" of {quoted(_without_password(name))}" if known else " of a database"
+            words = f"what is in {quoted(thing)}{of} already" if thing.strip(HOLE) else f"what is in{of[3:]} already"
+            return Verb.DELETES, Named(f"{words} by {quoted(by, 30)}")
+        words = " ".join(quoted(one) for one in (thing, name if known else "") if one)
+        if not known and "name" in act.fields:
+            finds = is_again(act) or labels_of((act.get("name"),)) & {"listed", "found", "output"}
+            words = (f"each {words} that it finds" if words else "what it finds") if finds else f"{words} {AT_RUN_TIME}"
+        return Verb.DELETES, Named(f"{words.strip() or 'something'} by {quoted(by, 30)}")
     if where and OFFLINE in act.labels:
         return Verb.DELETES, Named(f"data at {where}")
     if not where:
         return Verb.DELETES, destroyed(act)
+    if left := act.get("left").items:
+        kept = listed([quoted(one.text) for one in left], 4)
+        return Verb.DELETES, Named(f"{act.get('what').text} in {where}, except {kept}")
     if "beside" in act.fields:
         beside = path_of(act.get("beside"), "folder").words
         return Verb.DELETES, Named(f"whatever is not in {beside} from {quoted(name)} in {where}")
@@ -363,6 +397,13 @@ def _destroys(act: Act, targets: Targets) -> Described:
     words = " ".join(filter(None, (what, named))) if what or named != AT_RUN_TIME else f"something {AT_RUN_TIME}"
     within = act.get("within").text
     return Verb.DELETES, Named(f"{words} in {where}{f' ({quoted(within)})' if within else ''}")
+
+
+PASSWORD = expression(r"(?i)(?<=:)[^:@/\s]{1,100}(?=@)|(?<=password=)\S{1,100}")
+
+
+def _without_password(name: str) -> str:
+    return PASSWORD.sub("…", name)
 
 
 def _schedules(act: Act, targets: Targets) -> Described:

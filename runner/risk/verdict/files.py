@@ -8,9 +8,22 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.model.verdict import Verb
 from runner.risk.model.acts import PICKED_BY_AGE
+from runner.risk.model.value import HOLE
 from runner.risk.rules.starting import started_by
-from runner.risk.verdict.naming import FINDS, MEETS, NAMED, WORKING, Named, file_name, listed, path_of
-from runner.risk.verdict.programs import WITH_COMMAND
+from runner.risk.verdict.naming import (
+    FINDS,
+    MEETS,
+    NAMED,
+    WHOLE_PLACES,
+    WORKING,
+    Does,
+    Named,
+    file_name,
+    listed,
+    path_of,
+    quoted,
+)
+from runner.risk.verdict.programs import WITH_COMMAND, named_program
 from runner.risk.verdict.sentence import A_COPY, A_LINK
 
 if TYPE_CHECKING:
@@ -79,6 +92,10 @@ def writes(act: Act, targets: Targets) -> Described:
         return Verb.WRITES, named._replace(words=f"{A_LINK}{source.words} at {named.words}")
     if act.kind == "copy" and act.language == "" and not act.get("source").unknown:
         return Verb.WRITES, named._replace(words=f"{A_COPY}{source.words} to {named.words}")
+    if by := act.get("by").text:
+        made_of = [path_of(one, "file").words for one in act.get("of").items or ()]
+        what = f"{listed(made_of)} to {named.words}" if made_of else ""
+        named = named._replace(does=Does("converts" if made_of else "makes", what or named.words, named_program(by)))
     if named.words == WORKING and not edits:
         named = named._replace(words=f"into {WORKING}")
     return Verb.REWRITES if edits else Verb.WRITES, named
@@ -106,6 +123,8 @@ def reads(act: Act, targets: Targets) -> Described:
     if any(is_kind(known, "secret", targets) for known in path.texts):
         return Verb.READS_SECRETS, path_of(path, "file")
     named = path_of(path, "file")
+    if act.kind == "use" and named.words in WHOLE_PLACES:
+        return None  # what a program is given of a place as large as that it may only look at
     return Verb.LISTS if named.words.startswith(WORKING) else Verb.READS, named
 
 
@@ -114,7 +133,11 @@ def makes(act: Act, targets: Targets) -> Described:
 
 
 def lists(act: Act, targets: Targets) -> Described:
-    return Verb.LISTS, path_of(act.get("path"), "folder")
+    named = path_of(act.get("path"), "folder")
+    wanted = [one for one in act.get("names").texts if one.strip("*?./") and HOLE not in one]
+    if wanted and not named.computed:
+        named = named._replace(words=f"{named.words} for {listed([quoted(one) for one in wanted])}")
+    return Verb.LISTS, named
 
 
 def changes_rights(act: Act, targets: Targets) -> Described:

@@ -39,6 +39,14 @@ LONGEST_ADDRESS = 60
 HOST = expression(r"^(?:\w+://)?(?:[^/@\s]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#\s\[\]]+)(?=[:/?#]|$)")
 
 
+class Does(NamedTuple):
+    """What a program does, for a clause of its own: `lists “pods” by kubectl`."""
+
+    verb: str
+    what: str
+    by: str
+
+
 class Named(NamedTuple):
     """The words for something, and whether they are all that is known of it."""
 
@@ -48,6 +56,8 @@ class Named(NamedTuple):
     """The path or host alone, where it is known whole."""
     whole: str = ""
     """Words that say more, for where there is room."""
+    does: Does | None = None
+    """What is said in place of `runs`, where the words of a command tell it."""
 
 
 def shown(text: str, longest: int = LONGEST_NAME) -> str:

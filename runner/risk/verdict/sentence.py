@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 WANTED = 165
 """Characters beyond which no further clause is added."""
+WANTED_OF_WORK = 185
+"""The same, where all was read and no clause is grave."""
 MOST_CLAUSES = 5
 MOST_OF_GRAVE = 6
 """Names of what is deleted, installed or sent, where there is room for them."""
@@ -37,6 +39,7 @@ CLAUSES: Mapping[Verb, str] = {
     Verb.CHANGES_SYSTEM: "{}",
     Verb.REWRITES: "rewrites {}",
     Verb.MOVES: "moves {}",
+    Verb.WORKS: "{}",
     Verb.STARTS: "runs {}",
     Verb.LISTENS: "waits for {}",
     Verb.CONNECTS: "connects to {}",
@@ -63,11 +66,12 @@ def sentence(acts: Iterable[tuple[Verb, str]], lead: str = "", partly: str = "")
         grouped[Verb.WRITES].sort(key=lambda words: words.startswith((A_COPY, A_LINK)))
     clauses = [lead] if lead else []
     left = 0
+    wanted = WANTED if partly or lead else WANTED_OF_WORK
     for verb, names in grouped.items():
         template = CLAUSES[verb]
         for clause in [*dict.fromkeys(names)] if template == "{}" else [template.format(_listed(verb, names))]:
             length = sum(map(len, clauses)) + 2 * len(clauses) + len(clause)
-            if clauses and (length > WANTED or len(clauses) >= MOST_CLAUSES):
+            if clauses and (length > wanted or len(clauses) >= MOST_CLAUSES):
                 left += 1
             else:
                 clauses.append(clause)
@@ -84,7 +88,7 @@ def finished(clauses: Sequence[str], *, more: bool = False, partly: str = "") ->
     """Return clauses as one sentence."""
     parts = [*clauses, "more"] if more else list(clauses)
     whole = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    whole = whole.replace(f"{NOT_KNOWN} and ", f"{NOT_KNOWN}, and ")
+    whole = whole.replace(f"{NOT_KNOWN} and ", f"{NOT_KNOWN}, and ").replace(f"{NOT_KNOWN},,", f"{NOT_KNOWN},")
     if not whole.isprintable():
         whole = shown(whole, LONGEST_SENTENCE)
     room = LONGEST_SENTENCE - len(partly) - 3

@@ -15,6 +15,7 @@ from app.chrome.frame import Frame
 from app.chrome.keyring_notice import UNASKED as ASKS
 from app.chrome.window_state import Remembered
 from app.first_start.isolation import WORDS
+from app.first_start.keyring import KeyringStep
 from app.first_start.panel import FirstSteps
 from app.link.background import Errands
 from app.parts.gauges.state_ring import RingState
@@ -32,6 +33,7 @@ from runner.model.events import GatewayOpened
 from runner.model.request import ALL_LIMITS, Isolation
 from tests.gui import feed
 from tests.gui.client_files import ClientFiles
+from tests.gui.conftest import scaled
 from tests.gui.scenes.first_scenes import ABSENT, CHECKS, KEPT, LOCKED, REFUSED, UNASKED, examined
 from tests.gui.scenes.shots import SANDBOX
 from tests.gui.scenes.work_scenes import session
@@ -476,3 +478,12 @@ def test_a_trial_is_switched_on_for_one_agent_and_its_state_is_true(desk: Desk, 
     desk.qtbot.waitUntil(lambda: "The disk is full." in step.message.text())
     desk.cases.know_agents((replace(claude, allowance=Allowance()),))
     assert step.ring.state is RingState.TODO and not first.isHidden() and second.isHidden()
+
+
+def test_the_steps_are_no_wider_than_a_small_window_with_large_text(qtbot: QtBot, look: Look) -> None:
+    with scaled(look, 2.0) as large:
+        step = KeyringStep(feed.RecordingBridge(), large)  # type: ignore[arg-type]
+        qtbot.addWidget(step)
+        for button in (step.allow, step.refuse, step.file):
+            button.show()
+        assert step.minimumSizeHint().width() <= 500

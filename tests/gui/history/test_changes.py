@@ -58,7 +58,7 @@ def test_they_are_listed_with_who_and_when_and_the_requests_come_back(desk: Desk
         desk.qtbot.keyClick(panel.show_changes, Qt.Key.Key_Space)
     assert titles(panel) == [
         "PIN removed",
-        "Weaker sandbox accepted: local",
+        "Weaker sandbox accepted: local sandbox",
         "No longer remembered \N{MIDDLE DOT} g1 \N{MIDDLE DOT} Revoked.",
         "Remembered for claude: Count words",
         "Mode: guarded \N{MIDDLE DOT} The time is over.",

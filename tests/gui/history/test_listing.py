@@ -41,6 +41,8 @@ def test_a_damaged_request_is_one_line_and_the_others_are_shown(desk: Desk, plac
     desk.qtbot.waitUntil(lambda: panel.list.model.rowCount() == 5)
     titles = [line.title for line in panel.list.model.lines]
     assert titles == ["Request 4", UNREADABLE, "Request 2", UNREADABLE, "Request 0"]
+    days = [panel.list.model.begins_day(row) for row in range(5)]
+    assert days == [True, False, False, False, False], "the day stands once above its requests"
     summary = panel.list.model.index(1, 0).data(SUMMARY)
     assert "code_of_a_newer_version" in summary.below and summary.state == "damaged"
     panel.list.view.setCurrentIndex(panel.list.model.index(1, 0))

@@ -101,3 +101,17 @@ def test_a_tab_that_is_wider_than_the_bar_ends_before_the_menu(scale: float, qtb
         pages.show()
     pages.setCurrentIndex(3)
     assert tabs.more.isVisible() and 0 < tabs.tabRect(3).right() < tabs.more.x()
+
+
+def test_from_the_right_the_menu_is_over_no_tab(look: Look, qtbot: QtBot) -> None:
+    del look
+    tabs = WholeTabs()
+    qtbot.addWidget(tabs)
+    tabs.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    for words in WORDS:
+        tabs.addTab(words)
+    tabs.resize(300, tabs.sizeHint().height())
+    tabs.show()
+    assert tabs.away
+    places = [tabs.tabRect(at) for at in range(tabs.count()) if tabs.tabRect(at).width()]
+    assert not any(place.intersects(tabs.more.geometry()) for place in places)

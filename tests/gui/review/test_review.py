@@ -17,7 +17,7 @@ from app.review.buttons import HOLD_MS
 from app.review.guard import REST_SECONDS
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
-from runner.model.events import EngineTroubled, RequestAssessed, TroubleCleared
+from runner.model.events import EngineTroubled, ModeChanged, RequestAssessed, TroubleCleared
 from runner.model.request import KnownFile, Language, Tool
 from tests.gui import feed
 from tests.gui.seeing import to_the_end
@@ -632,3 +632,11 @@ def test_a_file_to_be_written_is_shown_in_its_language(desk: Desk) -> None:
     review = desk.window.deciding.review
     assert review.page.reading.tabs.tabText(0) == "Content"
     assert review.page.reading.code.accessibleName().startswith("Code, python")
+
+
+def test_in_lockdown_no_request_is_promised(desk: Desk) -> None:
+    assert "next request" in desk.review.nothing.accessibleName()
+    desk.hear((ModeChanged("lockdown"),))
+    assert "next request" not in desk.review.nothing.accessibleName()
+    desk.hear((ModeChanged("guarded"),))
+    assert "next request" in desk.review.nothing.accessibleName()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
-from runner.risk.model.value import UNKNOWN, Value, concatenate, text
+from runner.risk.model.value import UNKNOWN, Value, concatenate, labels_of, text
 from runner.risk.shell.commands.escapes import statement_runs
 from runner.risk.trace.files import is_temporary
 
@@ -35,14 +35,22 @@ def client(statements: str, files: str = "", *, operands: bool = False) -> Handl
         if not given and command.stdin is not UNKNOWN:
             given = [command.stdin]
         where = text(database.text or command.name)
+        labels = labels_of(words) | (command.uses(command.arguments) if given else frozenset())
         for statement in given:
             statement_runs(command, statement)
-            command.act("query", sql=statement, at=where)
-        return None
+            labels |= command.act("query", sql=statement, at=where).labels
+            if any(map(ASKS_FOR_PEOPLE.search, statement.texts)):
+                labels |= {"rows", "of-people"}
+        return Value(labels=labels | {"rows"}) if given else None
 
     return handle
 
 
+ASKS_FOR_PEOPLE = expression(
+    r"(?is)\bselect\b(?!\s{1,9}(?:count|sum|avg|min|max)\b)[^;]{0,2000}?\b(?:birth_?da(?:te|y)|date_of_birth|dob|ssn|iban|phone\w{0,9}|mobile"
+    r"|e?_?mail(?:_?address)?|(?:last|first|full|sur)_?name|passport\w{0,9}|home_?address|salary|password\w{0,9})\b[^;]{0,2000}?\bfrom\b"
+)
+"""A statement that asks for what only people have."""
 OF_DATABASE = "of-database"
 """The label of what a database holds, as a whole."""
 DUMPS_TO = "-f --file -r --result-file -o --out --archive --tab"
@@ -62,9 +70,7 @@ def key_client(command: Command) -> Value | None:
     options, operands = command.parsed()
     words = [word.text.lower() for word in operands[:3]]
     if is_temporary(options.get("-s", UNKNOWN)):
-        noted = next((act for act in reversed(command.shell.trail.acts) if act.kind == "command"), None)
-        if noted is not None:
-            noted.fields["own"] = text("yes")
+        command.noted("own", text("yes"))
         return None
     where = text(f"a database ({command.name})")
     found = any(word.labels & {"listed", "keys-found"} or "(" in word.text for word in operands[1:])

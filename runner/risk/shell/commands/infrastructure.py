@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import CONTAINER, Source
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
+from runner.risk.shell.commands.asked import OF_OBJECT
 from runner.risk.shell.commands.copies import copying, note_copy, within_machine
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.git_files import read_by_path
+from runner.risk.shell.commands.own_containers import is_own_container, note_own_container
 from runner.risk.shell.commands.starters import settings_that_run
 from runner.risk.shell.commands.system import cluster as cluster_secrets
 from runner.risk.shell.commands.system import container as container_rights
-from runner.risk.trace.files import is_temporary
+from runner.risk.trace.files import IN_MEMORY, is_temporary
 from runner.risk.trace.remote import opened_by
 
 if TYPE_CHECKING:
@@ -68,8 +72,15 @@ def cluster(command: Command) -> Value | None:
         elif words[0] == "exec" and _executes_within(command, operands):
             return Value(labels=frozenset({Source.DOWNLOADED}))
         elif CHANGES_CLUSTER.fullmatch(words[0]) and words[:2] not in LOOKS_AT_ROLLOUT:
-            command.act("configure", target=text(f"{words[0]} {named}".strip()), at=text("the cluster"))
+            target = f"{words[0]} {named}".strip() + _which_cluster(options, "--context")
+            command.act("configure", target=text(target), at=text("the cluster"))
     return cluster_secrets(command)
+
+
+def _which_cluster(options: dict[str, Value], context: str) -> str:
+    """Return the options that say which cluster is meant, and which part of it."""
+    space, cluster = _named(options, *SPACES), _named(options, context)
+    return (f" -n {space}" if space else "") + (f" {context} {cluster}" if cluster else "")
 
 
 LOOKS_AT_ROLLOUT = (["rollout", "status"], ["rollout", "history"])
@@ -84,7 +95,8 @@ def _executes_within(command: Command, operands: Sequence[Value]) -> bool:
         rest = rest[1:]
     if len(rest) < 2 or (len(rest) == 2 and SHELL.search(rest[1].text) is not None):
         return False  # a shell in which a person types
-    with command.shell.trail.on_machine(rest[0], CONTAINER):
+    trail, own = command.shell.trail, is_own_container(command, rest)
+    with trail.on_machine(rest[0], CONTAINER), trail.around_with(IN_MEMORY) if own else nullcontext():
         command.again(rest[1:])
     return True
 
@@ -115,7 +127,8 @@ def helm(command: Command) -> Value | None:
     if words[:1] and words[0] in ("uninstall", "delete", "del", "un") and not _is_dry(command):
         _destroys(command, "the release", " ".join(words[1:3]), "the cluster", _named(options, *SPACES))
     elif words[:1] and words[0] in ("install", "upgrade", "rollback") and not _is_dry(command):
-        command.act("configure", target=text(" ".join(words[:3])), at=text("the cluster"))
+        target = " ".join(words[:3]) + _which_cluster(options, "--kube-context")
+        command.act("configure", target=text(target), at=text("the cluster"))
     return None
 
 
@@ -171,12 +184,6 @@ def cloud(command: Command) -> Value | None:
     return None
 
 
-OF_OBJECT = expression(
-    r"--[\w-]*(?:name|names|id|ids|identifier|identifiers|arn|arns|bucket|key|url|table|cluster|alarms|targets)"
-)
-"""Options of `aws` that say which object is meant."""
-
-
 def _by_aws(command: Command, operands: Sequence[Value]) -> bool:
     """Note what `aws SERVICE OPERATION` takes away, and of what name; return whether it takes away something.
 
@@ -203,13 +210,17 @@ RENTS = expression(r"run-instances|request-spot-(?:instances|fleet)|create-fleet
 
 def _changes(tool: str, words: Sequence[str]) -> bool:
     """Return whether a cloud tool is asked for anything but to tell something: of `aws` the second word says what."""
-    asked = words[1:2] if tool == "aws" else words[:5] if tool in ("gcloud", "az", "doctl") else words[:2]
-    named = [word for word in asked if OPERATION.fullmatch(word)]
+    # The first word of these is a part of a service, whatever it looks like, and what follows `list` is no verb.
+    grouped = words[1:5] or words[:1]
+    asked = words[1:2] if tool == "aws" else grouped if tool in ("gcloud", "az", "doctl") else words[:2]
+    plain = next((at for at, word in enumerate(asked) if word in ONLY_TELLS), len(asked))
+    named = [word for word in asked[: plain + 1] if OPERATION.fullmatch(word)]
     if not named or READS.fullmatch(words[0]):
         return False
     return any(map(DEPLOYS.fullmatch, named)) or not any(map(READS.fullmatch, named))
 
 
+ONLY_TELLS = frozenset(("list", "describe", "show", "get"))
 TAKES_AWAY = expression(
     r"(?:[a-z]{1,20}[:_-])?(?:delete|remove|destroy|purge|drop|reset|truncate|rm|del|forget|prune|flush|wipe|revoke|expire|uninstall)(?:[:_-][\w-]{1,30})?+|--delete"
 )
@@ -226,7 +237,16 @@ def keeps_data(where: str) -> Handler:
         words = [word.text for word in command.arguments]
         at = next((at for at, word in enumerate(words) if TAKES_AWAY.fullmatch(word)), None)
         if at is not None and not _is_dry(command):
-            _destroys(command, "", " ".join(words[at + 1 : at + 3]) or words[at], f"{where} ({command.name})")
+            kept = _kept(words[at + 1 :])
+            named = [one for one in words[at + 1 :] if one and not one.startswith("-")][:2]
+            if kept and not (words[at] == "forget" and _alone(words[at + 1 :])):
+                fields = {} if any(map(KEEPS_FEW.fullmatch, kept)) else {"keeps": text("yes")}
+                left = Value(items=[text(one) for one in kept])
+                command.act(
+                    "destroy", what=text("what is old"), at=text(f"{where} ({command.name})"), left=left, **fields
+                )
+            else:
+                _destroys(command, "", " ".join(named) or words[at], f"{where} ({command.name})")
         elif where == CLOUD and not _is_dry(command):
             asked = _plain(command.parsed()[1])
             if any(word == "write" or DEPLOYS.fullmatch(word) for word in asked[:2]):
@@ -234,6 +254,32 @@ def keeps_data(where: str) -> Handler:
         return None
 
     return handle
+
+
+KEEPS = expression(r"--keep-(last|hourly|daily|weekly|monthly|yearly|within[a-z-]{0,9})")
+KEEPS_FEW = expression(
+    r"(?:last|hourly|daily|weekly|monthly|yearly) [012]|within\S{0,10} .{0,9}[hm]|within\S{0,10} [0-6]d|.*[^ \w].*"
+)
+"""Rules that leave next to nothing, or of which that is not known."""
+
+
+def _alone(words: Sequence[str]) -> bool:
+    """Return whether a word stands behind no option, so that it names what is deleted whatever the rules say."""
+    return any(
+        word[:1] != "-" and (before[:1] != "-" or "=" in before or before == "--prune")
+        for before, word in pairwise(("", *words))
+    )
+
+
+def _kept(words: Sequence[str]) -> list[str]:
+    """Return what a tool for backups is told to keep, as `daily 7`."""
+    found = []
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        given = value if equals else next(iter(words[at + 1 :]), "")
+        if name.startswith("--") and (rule := KEEPS.fullmatch(name)) is not None:
+            found.append(f"{rule[1]} {given}")
+    return found
 
 
 def offsets(command: Command) -> Value | None:
@@ -336,6 +382,8 @@ def container(command: Command) -> Value | None:
     prunes = words[1:2] == ["prune"]
     if (copy := copying(command)) is not None:
         return within_machine(command, copy)
+    if words[:1] == ["run"] and words[1:]:
+        note_own_container(command)
     if words[:1] == ["exec"] or words[:2] in (["compose", "exec"], ["container", "exec"]):
         _executes_within(command, _after_options(command))
     if prunes and (words[0] == "volume" or "--volumes" in options):
@@ -354,6 +402,8 @@ def repository(command: Command) -> Value | None:
     options = {word.text for word in command.arguments}
     verb = words[0] if words else ""
     if verb in LOCAL and _is_own(command):
+        if _discarded(verb, words[1:], options):
+            command.noted("own", text("yes"))
         return settings_that_run(command)
     if (what := _discarded(verb, words[1:], options)) and not (_is_dry(command) and verb != "commit"):
         command.act("discard", what=text(what))
@@ -364,7 +414,10 @@ def repository(command: Command) -> Value | None:
     return read if read.labels else ran
 
 
-LOCAL = frozenset(("reset", "clean", "checkout", "switch", "restore", "branch", "stash", "reflog"))
+LOCAL = frozenset(
+    ("reset", "clean", "checkout", "switch", "restore", "branch", "stash", "reflog")
+    + ("filter-repo", "filter-branch", "gc", "prune", "update-ref")
+)
 """Commands of git that change nothing but the repository they are called in."""
 
 

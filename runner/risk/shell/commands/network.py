@@ -10,6 +10,7 @@ from runner.risk.model.acts import Act, Source
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN, Value, alternatives, concatenate, each, either, labels_of, text
 from runner.risk.trace.remote import note_request
+from runner.risk.trace.shown import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -38,7 +39,11 @@ def curl(command: Command) -> Value | None:
         command.act("connect", host=local)
     if config := options.get("-K") or options.get("--config"):
         sent = sent.labelled(command.read(config).labels)
-    if sent is not UNKNOWN or url.labels:
+    # With these the data are part of the address that is asked for.
+    asks = bool(options.keys() & {"-G", "--get"}) and upload is None
+    asks = asks and all(one == "argument" or one[:1] == "$" for one in sent.labels - {Source.DOWNLOADED})
+    asks = asks and not secrets(sent.labels)
+    if (sent is not UNKNOWN and not asks) or url.labels:
         command.act("send", url=url, data=sent.labelled(url.labels))
     asked = next((options[name].text for name in ("-X", "--request") if name in options), "")
     if asked.upper() in ("DELETE", "PATCH", "PUT", "POST"):
@@ -66,7 +71,8 @@ def _posted(command: Command, names: Collection[str]) -> Value:
             value = text(argument.text[2:], labels=argument.labels)
         if value is None:
             continue
-        file = re.search(r"(?:^|=)[@<](.+)$", value.text, re.DOTALL)
+        encoded = "--data-urlencode" in (name, argument.text)
+        file = re.search(r"^[\w.-]*@(.+)$" if encoded else r"(?:^|=)[@<](.+)$", value.text, re.DOTALL)
         if file is not None:
             path = text(file[1].partition(";")[0], labels=value.labels)
             value = (

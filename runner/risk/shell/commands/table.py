@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from runner.risk.rules.knowledge import table
 from runner.risk.shell.commands import (
     builtins,
+    converters,
     databases,
     escapes,
     files,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 PARTS = {
     part.__name__.rpartition(".")[2]: part
     for part in (
-        *(builtins, databases, escapes, files, infrastructure, interpreters, network),
+        *(builtins, converters, databases, escapes, files, infrastructure, interpreters, network),
         *(outputs, packages, services, starters, system, texts),
     )
 }

@@ -10,6 +10,7 @@ from functools import cache
 from runner.model.expression import expression
 from runner.risk.executing.running import ANYTHING, AS_WRITTEN, CERTAIN, FIXED_WORDS, RUNNERS, SCRIPTS, SIGNS
 from runner.risk.rules.knowledge import table
+from runner.risk.shell.commands.asked import by_name
 
 FAMILIES = expression(
     r"(?:mkfs|fsck)\.\w+|(?:pip|python|perl|ruby|gcc|g\+\+|clang|clang\+\+|php|node|java|lua)-?[\d.]+"
@@ -30,4 +31,4 @@ def is_well_known(name: str) -> bool:
     """Return whether a program, or a module that is run as one, is known by its name."""
     plain = name.rstrip("0123456789.") or name
     known = {name, plain, name.lower()} & _named() or any(name in one or plain in one for one in LISTS)
-    return bool(known) or FAMILIES.fullmatch(name) is not None
+    return bool(known) or by_name(name) is not None or FAMILIES.fullmatch(name) is not None
