@@ -38,7 +38,7 @@ def assessed(language: Language, code: str) -> Assessment:
         (
             P,
             "import toolbox\ntoolbox.sync(dict(__import__('os').environ))",
-            "Hands environment variables to “toolbox”, which Assent does not know.",
+            "Hands environment variables to “toolbox”, which Assent does not know, and calls sync of “toolbox”.",
         ),
         (
             J,
@@ -89,7 +89,10 @@ def test_what_is_known_or_gets_nothing_of_the_kind_is_not(language: Language, co
 
 def test_a_key_for_a_library_is_said_and_no_alarm() -> None:
     found = assessed(P, "import toolbox, os\nprint(toolbox.Client(key=os.environ['API_KEY']).list())")
-    assert found.verdict.sentence == "Hands the value of API_KEY to “toolbox”, which Assent does not know."
+    assert found.verdict.sentence == (
+        "Hands the value of API_KEY to “toolbox”, which Assent does not know, calls list of “toolbox” and prints "
+        "results."
+    )
     assert found.attention is None
 
 

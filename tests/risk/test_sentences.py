@@ -44,7 +44,7 @@ def sentence(language: Language, code: str) -> str:
         (
             P,
             "import boto3\nprint(boto3.client('ec2').describe_instances())",
-            "Calls describe_instances of “boto3”; by name that only looks, and it was not read.",
+            "Prints results and calls describe_instances of “boto3”; by name that only looks, and it was not read.",
         ),
         (
             P,
@@ -55,12 +55,12 @@ def sentence(language: Language, code: str) -> str:
         (
             P,
             "import hr\np = hr.get_policy()\np.track_work()\nprint(hr.get_role())",
-            "Calls get_policy, track_work and get_role of “hr”; what that does was not read.",
+            "Prints results and calls get_policy, track_work and get_role of “hr”; what that does was not read.",
         ),
         (
             P,
             "import boto3\nc = boto3.client('s3')\nc.list_keys()\nc.go()",
-            "Calls list_keys of “boto3”; what that does was not",
+            "Calls list_keys and go of “boto3”; what that does was not",
         ),
         (P, "import pandas\npandas.read_csv('a.csv').go(1)", "Reads a.csv and calls “pandas”."),
         (
@@ -101,8 +101,12 @@ def sentence(language: Language, code: str) -> str:
         (S, "crontab -r", "Removes everything that is scheduled."),
         (S, "cp x .vscode/tasks.json", "Writes .vscode/tasks.json (task of an editor)"),
         (S, "cat a.txt | sort | head -3", "Reads a.txt; changes nothing."),
-        (P, "print(open('a.txt').read())", "Reads a.txt; changes nothing."),
-        (P, "import os\nfor n in os.listdir('backups'):\n    print(n)", "Looks through “backups”; changes nothing."),
+        (P, "print(open('a.txt').read())", "Reads a.txt and prints results; changes nothing."),
+        (
+            P,
+            "import os\nfor n in os.listdir('backups'):\n    print(n)",
+            "Looks through “backups” and prints results; changes nothing.",
+        ),
     ],
 )
 def test_a_sentence_says_what_is_done(language: Language, code: str, said: str) -> None:

@@ -82,7 +82,7 @@ SENTENCES = [
     (P, "print(sum(range(10)))", "Computes and prints; touches no files, no network."),
     (P, "total = sum(range(10))", "Computes; touches no files, no network."),
     (J, "console.log([1, 2].map((x) => x * 2))", "Computes and prints; touches no files, no network."),
-    (P, "import foo\nfoo.bar()", "Calls “foo”; what that does was not read."),
+    (P, "import foo\nfoo.bar()", "Calls bar of “foo”; what that does was not read."),
     (J, "require('http').createServer(f)", "Waits for connections."),
     # what could not be read
     (P, "print 'a'\nopen('a.txt', 'w')", "Writes a.txt, as far as could be read."),

@@ -284,6 +284,8 @@ class Trail:
     """Libraries that are clients of services elsewhere."""
     followed: dict[str, None] = field(default_factory=dict)
     """Names of functions of the program that it calls itself, in their order."""
+    tested: tuple[str, ...] = ()
+    """Functions and classes of a program of Python that are tried by tests which it runs."""
     evaluated: int = 0
     """How many texts deep, run as code where they stand, the program is."""
     around: frozenset[str] = frozenset()

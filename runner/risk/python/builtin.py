@@ -150,6 +150,23 @@ def nothing_changed(machine: Machine, called: Value, args: Args, named: Named, p
     return first(args)
 
 
+PROGRESS = (
+    *("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.asyncio.tqdm", "tqdm.tqdm_notebook"),
+    *("rich.progress.track", "alive_progress.alive_it", "progressbar.progressbar", "click.progressbar"),
+)
+"""Functions that show how far a loop is, and give what it goes through."""
+
+
+def shown_going(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return args[0] if args and not args[0].unknown else None
+
+
+def of_default(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Return a mapping of which each value begins as what its first argument makes: `defaultdict(list)`."""
+    made = {"list": Value(items=[]), "set": Value(items=[]), "dict": Value(fields={})}.get(first(args).name)
+    return None if made is None else Value(fields={"?": made}, name="collections.defaultdict()")
+
+
 def copied(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """Return a copy: a list of its own, which may become another one."""
     value = first(args)
@@ -229,6 +246,8 @@ SPECIALS: dict[str, Special] = {
     "set": names_of(listed),
     "sorted": names_of(ordered),
     "iter": nothing_new,
+    **dict.fromkeys(PROGRESS, shown_going),
+    "collections.defaultdict": of_default,
     "dict": dictionary,
     "reversed": backwards,
     "map": mapped,

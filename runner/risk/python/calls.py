@@ -107,9 +107,17 @@ def _called_here(walker: Python, node: ast.Call, called: Value, args: list[Value
     if machine.mocked and _is_stand_in(walker, called, node.func):
         return Value(name=f"{called.name}()")
     machine.direct = called.function is not None
+    machine.written = _names_of(node)
     result = machine.call(called, args, named, place(node))
     machine.direct = False
     return result
+
+
+def _names_of(node: ast.Call) -> str:
+    """Return the names that the program has for what a method is called on and for its first argument, `-` for none."""
+    on = node.func.value if isinstance(node.func, ast.Attribute) else None
+    first = node.args[0] if node.args else None
+    return " ".join(one.id if isinstance(one, ast.Name) else "-" for one in (on, first))
 
 
 def _is_stand_in(walker: Python, called: Value, written: ast.expr) -> bool:

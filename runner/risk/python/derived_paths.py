@@ -27,7 +27,9 @@ def _made(change: Callable[[str, str], str]) -> Special:
         owner, given = called.owner or UNKNOWN, first(args)
         by = given.text if given.texts else HOLE
         folders = [label[len(FOUND_IN) :].rstrip("/") for label in owner.labels if label.startswith(FOUND_IN)]
-        if owner.texts:
+        if owner.texts and change is _ending and owner.text.endswith(HOLE):
+            whole = Value(tuple(f"{known}{by}" if known.endswith(HOLE) else change(known, by) for known in owner.texts))
+        elif owner.texts:
             whole = each(owner, lambda known: change(known, by))
         else:
             whole = Value((change(f"{folders[0]}/{HOLE}", by) if len(folders) == 1 else HOLE,))

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from runner.model.expression import expression
 from runner.risk.model import fold
-from runner.risk.model.acts import PICKED, Source
+from runner.risk.model.acts import PICKED, THING, Source
+from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import (
     UNKNOWN,
     Value,
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 LARGE, GIANT = 10_000_000, 20_000_000_000
 """Repetitions of a text or list that fill the memory: in a loop without end, and at once."""
 
+OF_MONGO = expression(r"(?:pymongo|motor)\.(?:\w+\.){0,3}\w*Client\(\)(?:\[\]|\.\w+(?:\(\))?)")
+"""The name of a database of MongoDB, of which each element is a collection."""
+LONGEST_NAME = 60
 HOLD_NAMES = ("__globals__", "__builtins__", ".f_builtins", ".f_globals")
 """How the names of mappings end that hold the functions of Python and of a program."""
 
@@ -58,10 +63,16 @@ def subscript(walker: Python, node: ast.Subscript) -> Value:
             for end in (node.slice.lower, node.slice.upper, node.slice.step)
         ]
         part = fold.sliced(owner, *ends)
+        if owner.items and part.items == [] and ends[1].unknown:
+            # A list that a loop fills has one part for all that the loop adds, so behind its first may be more.
+            last = [one.labelled((PICKED, "narrowed")) if "found" in one.labels else one for one in owner.items[-1:]]
+            part = Value(items=last, labels=part.labels)
         if "found" in part.labels:
             part = part.labelled((PICKED,))
         return hint_of(part) if part.labels and fold.is_hint(*ends[:2]) else part
     key = walker.value(node.slice)
+    if key.exact and OF_MONGO.fullmatch(owner.name) is not None:
+        return element(owner, key).labelled((f"{THING}collection={excerpt(key.exact, LONGEST_NAME)}",))
     if key.texts and (owner.name in BUILTINS or owner.name.endswith(HOLD_NAMES)):
         return either([reference(known, owner.labels | fold.ASSEMBLED) for known in key.texts])
     if key.texts and owner.name in ("sys.modules", "globals()", "locals()", "vars()"):

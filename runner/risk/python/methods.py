@@ -149,7 +149,10 @@ def m_get(machine: Machine, owner: Value, args: Args) -> Value | None:
 def m_items(machine: Machine, owner: Value, args: Args) -> Value | None:
     if owner.fields is None or owner.kind is not None:
         return None
-    return Value(items=[Value(items=[text(key), value]) for key, value in owner.fields.items()], labels=owner.labels)
+    return Value(
+        items=[Value(items=[UNKNOWN if key == "?" else text(key), value]) for key, value in owner.fields.items()],
+        labels=owner.labels,
+    )
 
 
 def m_values(machine: Machine, owner: Value, args: Args) -> Value | None:
@@ -169,6 +172,13 @@ def m_update(machine: Machine, owner: Value, args: Args) -> Value | None:
         return None
     owner.fields.update(first(args).fields or {"?": Value(labels=first(args).labels)})
     return UNKNOWN
+
+
+def m_setdefault(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.fields is None or owner.kind is not None or len(args) < 2:
+        return None
+    key = args[0].exact or "?"
+    return owner.fields.setdefault(key, args[1])
 
 
 def m_hex(machine: Machine, owner: Value, args: Args) -> Value | None:
@@ -226,6 +236,7 @@ METHODS: dict[str, Method] = {
     "values": m_values,
     "keys": m_keys,
     "update": m_update,
+    "setdefault": m_setdefault,
     "hex": m_hex,
     "fromhex": m_fromhex,
     "copy": lambda machine, owner, args: owner,

@@ -147,9 +147,16 @@ def changes(text: str, noted: Notes | set[str]) -> Iterator[DataChange]:
     if TAKEN_BACK.search(plain) is not None and "commit" not in plain.lower():
         return
     for statement in bounded(noted, plain.split(";"), MOST_STATEMENTS, "statements of SQL"):
-        found = _of(statement.strip().lstrip("("))
+        found = _of(EXPLAINED.sub("", statement.strip().lstrip("("), count=1))
         if found is not None:
             yield found
+
+
+EXPLAINED = expression(
+    r"\AEXPLAIN\s{1,20}+(?:ANALY[SZ]E\s{1,20}+(?:VERBOSE\s{1,20}+)?|\((?=[^)]{0,300}\bANALY[SZ]E\b)[^)]{0,300}\)\s{0,20}+)",
+    re.IGNORECASE,
+)
+"""What stands before a statement that a database runs to measure it."""
 
 
 def _of(statement: str) -> DataChange | None:

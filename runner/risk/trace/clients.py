@@ -142,7 +142,7 @@ def note_by_client(
     path = args[0].text if args and args[0].text.startswith("/") else ""
     if path and last in SERVED and any(one.function is not None for one in args):
         return  # a path that is served
-    fields = {"what": next((one for one in args if one.texts), args[0] if args else UNKNOWN)}
+    fields: dict[str, Value] = {"what": next((one for one in args if one.texts), args[0] if args else UNKNOWN)}
     if deed:
         trail.add("destroy", called.name, {**fields, "on": called.owner or UNKNOWN}, place, called.labels)
     elif plain[0] in SENDS and MESSAGES.search(called.name) is not None:
@@ -150,13 +150,13 @@ def note_by_client(
         fields = {"how": text("message"), "data": Value(items=list(args)), "url": called.owner or UNKNOWN, "many": many}
         trail.add("send", called.name, fields, place, called.labels)
     elif last.lower() in ASKS and any(map(UNLOCKING.fullmatch, (one.text for one in args))):
-        asked = next(one.text for one in args if UNLOCKING.fullmatch(one.text))
-        trail.add("configure", called.name, {"at": text("service"), "unguards": text(asked)}, place, called.labels)
+        unlocks = next(one.text for one in args if UNLOCKING.fullmatch(one.text))
+        trail.add("configure", called.name, {"at": text("service"), "unguards": text(unlocks)}, place, called.labels)
     elif last.lower() in ASKS and (asked := _asked(args)):
         trail.add("destroy", called.name, {**fields, "asked": text(asked)}, place, called.labels)
     elif (request := REQUEST.match(args[0].text if args else "")) is not None or (path and last in REQUESTS):
-        path = args[0].text if request is None else request[2]
-        values = {"at": text("service"), "target": text(path), "with": Value(items=list(args[1:]))}
+        what = text(args[0].text if request is None else request[2])
+        values = {"at": text("service"), "target": what, "with": Value(items=list(args[1:]))}
         note_settings(trail.add("configure", called.name, values, place, called.labels), args, {})
     elif (plain[0] in CHANGES or (command and plain[0] not in LOOKS)) and OF_CLIENT.fullmatch(
         last.removesuffix("Command")

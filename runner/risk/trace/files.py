@@ -103,13 +103,25 @@ class WrittenFiles:
         emptied = act.kind == "write" and act.name.endswith(("write_text", "write_bytes"))
         if emptied and act.get("data").exact == "" and "found" in act.get("path").labels:
             act.fields["empties"] = text("yes")
-        if act.kind == "write" and _is_rewritten(act.get("path"), act.get("data")):
+        # In a folder of the person's it does not matter of what the new content is made.
+        data = Value(labels=frozenset({"found"})) if _is_of_person(act.get("path")) else act.get("data")
+        if act.kind == "write" and _is_rewritten(act.get("path"), data):
             act.fields["rewrites"] = text("yes")
         if (known := act.get("data").exact) is not None and len(known) <= LONGEST_SETTINGS and "=" in known:
             for setting in SETTING.finditer(known):
                 note_written(self.trail, setting["name"], setting["value"], act.place)
+        if "rewrites" in act.fields and _is_of_person(act.get("path")):
+            act.fields["whose"] = text("person")
         piece = act.kind == "append" or act.name.endswith(("write", "writelines"))
         self._wrote(act.get("path"), act.get("data"), act.place, piece)
+        return NO_LABELS
+
+    def _opened(self, act: Act) -> frozenset[str]:
+        """Follow up a file that is opened to change what is in it."""
+        if act.get("mode").text in CHANGES_IT and "found" in act.get("path").labels:
+            act.fields["rewrites"] = text("yes")
+            if _is_of_person(act.get("path")):
+                act.fields["whose"] = text("person")
         return NO_LABELS
 
     def _copied(self, act: Act) -> frozenset[str]:
@@ -199,6 +211,7 @@ FOLLOW_UPS: dict[str, Callable[[WrittenFiles, Act], frozenset[str]]] = {
     "read": WrittenFiles._read,
     "write": WrittenFiles._written,
     "append": WrittenFiles._written,
+    "open": WrittenFiles._opened,
     "copy": WrittenFiles._copied,
     "move": WrittenFiles._copied,
     "link": WrittenFiles._copied,
@@ -230,6 +243,19 @@ def keys(path: Value) -> list[str]:
     if path.fields is not None and "path" in path.fields:
         found += keys(path.fields["path"])
     return [*found, *variables]
+
+
+CHANGES_IT = ("r+", "rb+", "r+b")
+ITS_OWN = expression(r"/(?:tmp|workspace|dev|proc|var/tmp)(?:/|$)|~/\.cache(?:/|$)")
+"""Folders for what is only kept for a while, and those of a sandbox."""
+
+
+def _is_of_person(path: Value) -> bool:
+    """Return whether a file was found in a folder outside of the one that the program works in."""
+    if "path" in (path.fields or ()):
+        path = (path.fields or {})["path"]
+    folders = (one[len(FOUND_IN) :] for one in path.labels if one.startswith(FOUND_IN))
+    return any(one[:1] in ("~", "/") and not ITS_OWN.match(one) for one in folders)
 
 
 def _is_rewritten(path: Value, data: Value) -> bool:

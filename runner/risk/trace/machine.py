@@ -23,7 +23,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from runner.risk.model import fold
-from runner.risk.model.acts import DEEDS, NOT_REACHED, OF_PLACES, OFFLINE, TEST_ROWS, WAY_BACK, Place
+from runner.risk.model.acts import DEEDS, NOT_REACHED, OF_PLACES, OFFLINE, TEST_ROWS, WAY_BACK, Place, Source
 from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt, is_beyond
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import (
@@ -40,6 +40,7 @@ from runner.risk.model.value import (
     text,
 )
 from runner.risk.rules.vocabulary import picked
+from runner.risk.trace.by_verb import note_by_verb
 from runner.risk.trace.clients import asks_to_send, files_by_name, is_by_keys, makes_client, note_by_client, note_client
 from runner.risk.trace.everything import CHOOSING, choice, given
 from runner.risk.trace.giving_back import answered, kept
@@ -71,6 +72,8 @@ MOST_SIMPLE_CALLS = 400
 """As MOST_CALLS, for functions that are a single expression."""
 
 MOCKED = frozenset({"mocked"})
+PASSWORDS = frozenset(("password", "passwd", "secret", "totp", "otp"))
+"""Attributes of entries of a file in which a person keeps passwords."""
 MOST_TOLD = 4
 """Calls of a function that are asked whether they say where a service is."""
 FAKE_FILES = "files in memory"
@@ -198,6 +201,8 @@ class Machine:
         """Whether the program itself looks at the arguments that it gets, or changes them."""
         self.mocked: tuple[str, ...] = ()
         """Functions, or what their names begin with, that a test has replaced where the program stands."""
+        self.written = ""
+        """The names that a call has in the code for what it is called on and for its first argument, `-` for none."""
         self.direct = False
         """Whether a function is called where the program stands, and not by something that it was given to."""
         self.replaced: dict[str, Value] = {}
@@ -236,9 +241,16 @@ class Machine:
     def attribute(self, owner: Value, name: str, extra: frozenset[str] = NO_LABELS) -> Value:
         """Return `owner.name`, of whatever the owner may be."""
         found = self._attribute(owner, name, extra)
+        if name in PASSWORDS and owner.fields is None and self._is_of_safe(owner):
+            found = found.labelled((Source.SECRET,))
         if not owner.others:
             return found
         return either((found, *(self._attribute(one, name, extra) for one in owner.others)))
+
+    def _is_of_safe(self, owner: Value) -> bool:
+        """Return whether an object comes of a library that was handed a file of the person's."""
+        acts = (act for act in self.trail.acts if act.kind == "hand" and act.get("paths").items)
+        return any(owner.name.startswith(f"{act.name}()") for act in acts)
 
     def _attribute(self, owner: Value, name: str, extra: frozenset[str]) -> Value:
         if owner.fields is not None and (found := owner.fields.get(name)) is not None:
@@ -304,14 +316,16 @@ class Machine:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         found = bool(called.labels) and note_member(self.trail, called, meanings, place)
         if not found and (all(map(_only_names, meanings)) or is_by_keys(name, args)):
-            self._unknown(called, args, named, place)
+            result = result.labelled(self._unknown(called, args, named, place))
         if given_values and name and all(meaning.act in SAYS_NOTHING or meaning.stands_for for meaning in meanings):
             self.nested.handed(name, given_values, given_labels, place, python=self.language == "python")
         self.callbacks(called, args, named, result, place)
         return result
 
-    def _unknown(self, called: Value, args: Sequence[Value], named: Mapping[str, Value], place: Place) -> None:
-        """Note a call of which nothing is known but its name."""
+    def _unknown(
+        self, called: Value, args: Sequence[Value], named: Mapping[str, Value], place: Place
+    ) -> frozenset[str]:
+        """Note a call of which nothing is known but its name; return labels for what it gives."""
         name = called.name
         self.trail.called.add(name)
         calls = self.trail.given.setdefault(name, [])
@@ -325,7 +339,9 @@ class Machine:
             self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
         if "." in name and (library := library_of(name, self.trail, python=self.language == "python")):
             before = len(self.trail.acts)
-            note_verb(self.trail, called, args, named, library, place)
+            note_verb(self.trail, called, args, named, library, place, self.written)
+            if self.language == "python" and not self.mocked:
+                return note_by_verb(self.trail, self.nested, called, (*args, *named.values()), place)
             if (
                 self.language == "javascript"
                 and len(self.trail.acts) == before
@@ -334,6 +350,7 @@ class Machine:
                 note_by_client(self.trail, called, args, library, place, awaited=self.awaits)
                 for act in files_by_name(self.trail, called, args, library, place):
                     self.nested.done(act)
+        return NO_LABELS
 
     def _picked_from(self, name: str) -> str:
         """Return the module that does harm and of which a function is called by a name that nobody knows, or ''."""
@@ -429,8 +446,12 @@ class Machine:
         if act == "send" and called.attribute == "send" and called.name.partition(".")[0] in ANSWERS:
             act = "answer"
         note_given(act, called.name, args, named, fields)
+        if act == "destroy" and self.written:
+            fields["as"] = text(self.written)
         labels = called.labels
-        if act in ("destroy", "configure") and (is_tried(called.name, args, named) or makes_client(act, called.name)):
+        if act in ("destroy", "configure") and is_tried(called.name, args, named):
+            act, fields = "mention", {"tried": text("DryRun")}
+        elif act in ("destroy", "configure") and makes_client(act, called.name):
             act = "mention"
         if self.mocked:
             labels = labels | self.stand_in(called.name, act)

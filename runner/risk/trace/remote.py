@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.model.acts import VALUE_OF
+from runner.risk.model.bounds import bounded
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text, texts_of
 
@@ -77,7 +78,7 @@ OPENED = {
     "members": expression(r"(?i)all(?:authenticated)?users"),
     **dict.fromkeys(words("addresses cidr_blocks cidrblocks cidripv4"), expression(r"0\.0\.0\.0/0|::/0")),
     **dict.fromkeys(words("cidripv6 cidr_ipv6"), expression(r"::/0")),
-    "entity": expression(r"(?i)all(?:authenticated)?users"),
+    **dict.fromkeys(words("entity entity_id entityid"), expression(r"(?i)all(?:authenticated)?users")),
     "type": expression(r"(?i)anyone"),
     "permission": expression(r"(?i)admin|owner|maintain"),
     "role": expression(r"(?i)admin|owner|roles/(?:owner|editor)|(?:organization|global)[ _-]?admin\w*"),
@@ -168,7 +169,7 @@ MAILS = expression(
 """Parts of addresses at which messages to people are sent."""
 GROUPS = expression(r"(?i)(?:cn=)?(?:(?:domain|enterprise|schema) admins|administrators|superusers)(?:,.{0,200})?")
 """Groups of which the members have every right."""
-ANYWHERE = words("source_ranges sourceranges is_superuser issuperuser")
+ANYWHERE = words("source_ranges sourceranges is_superuser issuperuser entity_id")
 """Settings of these that open something, whichever library gets them."""
 PASSWORDS = expression(r"(?i)(?:user|new|temporary|admin)?_?(?:password|passwd|unicodepwd)|unicodepwd")
 """Settings by which an account gets another password."""
@@ -186,8 +187,13 @@ def note_asked(trail: Trail, act: Act, args: Sequence[Value], named: Mapping[str
     if act.kind == "send" and (forwarded := _forwarded(args, named)):
         fields = {"at": text("service"), "opens": text(forwarded), "with": Value(items=list(args))}
         trail.add("configure", act.name, fields, place, act.labels)
+    if act.kind == "send" and not any(map(ADDRESS.match, urls)) and (public := next(opens(args, named), "")):
+        trail.add("configure", act.name, {"at": text("the cloud"), "opens": text(public)}, place, act.labels)
+    if act.get("how").text == "message" and "to" not in act.fields:
+        to = next((value for key, value in named.items() if key.lower() in RECIPIENTS), None)
+        act.fields |= {"to": to} if to is not None else {}
     if act.kind == "configure":
-        note_settings(act, args, named)
+        note_settings(act, [*args, *_put_into(trail, args)], named)
     elif address is not None:
         _note_request(trail, act, address, args, named, place)
 
@@ -237,11 +243,22 @@ def _note_request(
         note("configure", at=host, opens=opened)
 
 
+def _put_into(trail: Trail, given: Sequence[Value]) -> Iterator[Value]:
+    """Yield what was put into objects of a service before they are handed over: `policy.rules.append(...)`."""
+    names = tuple(f"{one.name}." for one in given if one.name.endswith("()") and one.fields is None)
+    for name, calls in trail.given.items() if names else ():
+        if name.startswith(names) and name.endswith(PUTS):
+            yield from (value for call in calls for value in call)
+
+
+PUTS = (".append", ".add", ".extend", ".update", ".insert", ".setdefault")
+
+
 def note_settings(act: Act, args: Sequence[Value], named: Mapping[str, Value]) -> None:
     """Note the settings that a method of a service gets by which something is opened, at an end or unguarded."""
     values = [*args, *named.values()]
     opened = next(opens(values, named), "")
-    if not opened and (group := next((one.text for one in args if GROUPS.fullmatch(one.text)), "")):
+    if not opened and (group := next(filter(GROUPS.fullmatch, texts_of(Value(items=list(args)))), "")):
         opened = f"role: {group}"
     if not opened and PUBLISHES.search(act.name):
         opened = "public"
@@ -343,7 +360,13 @@ def note_request(trail: Trail, act: Act, method: str, body: Value) -> None:
 
 
 def note_verb(
-    trail: Trail, called: Value, args: Sequence[Value], named: Mapping[str, Value], library: str, place: Place
+    trail: Trail,
+    called: Value,
+    args: Sequence[Value],
+    named: Mapping[str, Value],
+    library: str,
+    place: Place,
+    written: str = "",
 ) -> None:
     """Note a call of a library of which only the name says what it does, where that cannot be taken back."""
     last = called.name.removesuffix("()").rpartition(".")[2]
@@ -359,7 +382,11 @@ def note_verb(
         trail.add("configure", called.name, fields, place, called.labels)
     elif _deletes([part.lower() for part in parts]) and not last[:1].isupper() and _has_key(trail, library):
         fields = {"what": args[0] if args else UNKNOWN, "on": called.owner or UNKNOWN}
+        if written:
+            fields["as"] = text(written)
         trail.add("destroy", called.name, fields, place, called.labels)
+    elif _note_by_key(trail, called, args, named, library, place):
+        return
     elif parts[0].lower() in MOVES_MONEY and _is_patched(trail, library):
         trail.add("configure", called.name, {"at": text("the cloud")}, place, called.labels)
     elif parts[0].lower() in MOVES_MONEY or _trades([part.lower() for part in parts], library, trail):
@@ -367,6 +394,28 @@ def note_verb(
     elif not last[:1].isupper() and not {parts[0].lower(), parts[-1].lower()}.isdisjoint(ENDS):
         ended = {"at": text("the cloud"), "ends": text(last)}
         trail.add("configure", called.name, ended, place, called.labels)
+
+
+def _note_by_key(
+    trail: Trail, called: Value, args: Sequence[Value], named: Mapping[str, Value], library: str, place: Place
+) -> bool:
+    """Note what a library that was given a key is told to do by the roles of arguments, or by a text; tell whether."""
+    last = called.name.removesuffix("()").rpartition(".")[2]
+    if not _has_key(trail, library):
+        return False
+    kind, fields = "configure", {"at": text("devices")}
+    if (to := _recipients(named)) is not None:
+        kind = "send"
+        fields = {"how": text("message"), "to": to, "data": Value(items=list(named.values()))}
+    elif left := _unguards(last, args):
+        fields["unguards"] = text(left)
+    elif asked := _dispatched(last, args):
+        kind = "destroy"
+        fields = {"what": text(asked), "on": called.owner or UNKNOWN, "by-name": text(asked)}
+    else:
+        return False
+    trail.add(kind, called.name, fields, place, called.labels)
+    return True
 
 
 def _is_patched(trail: Trail, library: str) -> bool:
@@ -386,10 +435,63 @@ def _trades(parts: Sequence[str], library: str, trail: Trail) -> bool:
 
 def _deletes(parts: Sequence[str]) -> bool:
     """Return whether the verb of a name says that something is deleted: `delete`, `batch_delete`, `bulkRemoveUsers`."""
-    return parts[0] in DELETING or (parts[0] in BY_MANY and len(parts) > 1 and parts[1] in DELETING)
+    verb = next((part for part in bounded(set(), list(parts), MOST_BEFORE, "words") if part not in HOW), "")
+    return verb in DELETING
 
 
-BY_MANY = words("batch bulk mass async begin")
+RECIPIENTS = words("recipients recipient to to_ to_addresses to_emails phone phone_number msisdn chat_id user_ids")
+BODIES = words("body text message content subject html template template_id msg")
+
+
+def _recipients(named: Mapping[str, Value]) -> Value | None:
+    """Return whom a call sends a message to, which has a body and a recipient; None for any other."""
+    to = next((value for key, value in named.items() if key.lower() in RECIPIENTS), None)
+    return to if any(key.lower() in BODIES for key in named) else None
+
+
+MOST_BEFORE = 4
+HOW = words("batch bulk mass many multi async begin do hard soft force forced permanently really safe safely recursive")
+"""Words that stand before a verb and say how."""
+DISPATCHES = words("call trigger invoke execute run request send command perform dispatch rpc api do service action")
+"""Words that names of functions have in them which are told by a text what to do."""
+OPENS_LOCKS = words("disarm unlock unarm")
+ENDS_GUARD = words("disable stop deactivate suspend bypass mute turn switch off pause")
+GUARDED = words(
+    "alarm lock guard guardduty firewall protection mfa 2fa otp monitoring monitor logging audit backup backups alert "
+    "alerts antivirus waf smoke detector safety interlock watchdog quarantine"
+)
+"""What guards something, or tells what happened."""
+
+
+def _asked_for(last: str, args: Sequence[Value]) -> list[str]:
+    """Return what a function is asked to do: its name, or the texts that tell it."""
+    parts = {part.lower() for part in PART.findall(last)}
+    if DISPATCHES.isdisjoint(parts):
+        return [last]
+    told = [one.exact or "" for one in bounded(set(), list(args), MOST_BEFORE, "arguments")]
+    return [one for one in told if NAME.fullmatch(one)]
+
+
+NAME = expression(r"[A-Za-z][\w.:/-]{2,60}")
+
+
+def _unguards(last: str, args: Sequence[Value]) -> str:
+    """Return what says that a call opens a lock or switches off what guards something; '' where nothing does."""
+    if last[:1].isupper():
+        return ""
+    for asked in _asked_for(last, args):
+        parts = [part.lower() for part in PART.findall(asked)]
+        if not OPENS_LOCKS.isdisjoint(parts) or (
+            parts and parts[0] in ENDS_GUARD and not GUARDED.isdisjoint(parts[1:]) and "on" not in parts
+        ):
+            return asked
+    return ""
+
+
+def _dispatched(last: str, args: Sequence[Value]) -> str:
+    """Return what a call is told to do that deletes something; '' for anything else."""
+    asked = [one for one in _asked_for(last, args) if one != last]
+    return next((one for one in asked if _deletes([part.lower() for part in PART.findall(one)])), "")
 
 
 def _has_key(trail: Trail, library: str) -> bool:

@@ -16,7 +16,7 @@ from runner.risk.model.acts import CONTAINER, ON_MACHINE, REPEATED, VALUE_OF
 from runner.risk.model.value import is_absent, labels_of
 from runner.risk.shell.commands.table import known_as
 from runner.risk.trace.files import IN_MEMORY
-from runner.risk.trace.remote import LOCAL
+from runner.risk.trace.remote import COMPUTES, LOCAL
 from runner.risk.verdict.called import (
     calls_in_words,
     in_memory_in_words,
@@ -26,6 +26,9 @@ from runner.risk.verdict.called import (
     told_at,
     without_tests,
 )
+from runner.risk.verdict.calls import BARE, functions_of, telling
+from runner.risk.verdict.calls import ways as ways_to_call
+from runner.risk.verdict.computing import PRINTS as PRINTED
 from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
 from runner.risk.verdict.doing import (
     A_FILE,
@@ -38,18 +41,19 @@ from runner.risk.verdict.doing import (
     doings,
     library_of,
 )
-from runner.risk.verdict.naming import TEMPORARY_FILES, listed, quoted
+from runner.risk.verdict.naming import TEMPORARY_FILES, identifier, listed, quoted
 from runner.risk.verdict.naming import shown as plain_words
 from runner.risk.verdict.programs import INTERPRETERS, WOULD_DO
 from runner.risk.verdict.sentence import NOT_KNOWN, finished, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from runner.model.request import Request
     from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.model.lines import Lines
     from runner.risk.rules.targets import Targets
+    from runner.risk.verdict.naming import Named
 
 UNREAD = frozenset({"unparsed", "left-out", "repaired", "too-deep", "cut"})
 PARTLY = ", as far as could be read"
@@ -88,6 +92,10 @@ def verdict_on(
     `proved` and `left` are as in `_verdict`. What is no act but stands in the code for all to read is said last.
     """
     verdict = _verdict(request, trail, lines, findings, judged, targets, proved=proved, left=left)
+    if trail.tested and verdict.sentence and all(one.level < Level.MEDIUM for one in findings):
+        tests = f"Tests {listed([identifier(one) for one in trail.tested])}"
+        said = f"{tests}; {verdict.sentence[0].lower()}{verdict.sentence[1:]}"
+        verdict = replace(verdict, sentence=said) if len(said) <= LONGEST_SENTENCE else verdict
     written = next((act for act in trail.acts if act.kind == "written-secret"), None)
     if written is None or not verdict.sentence:
         return verdict
@@ -143,20 +151,20 @@ def _verdict(
         by = {quoted(library_of(one.act.name), 30) for one in found}
         handed |= {quoted(one.named.place, 30) for one in found if one.act.kind == "hand" and one.named.place}
         calls = [name for name in known if "." not in name and name not in handed]
-        called = [(Verb.CALLS, name) for name in calls if name not in by or not is_said(name, request.language, trail)]
-        keyed = [one.named.place for one in found if one.verb is Verb.CALLS and one.act.kind == "hand"]
-        only = keyed and not called and not partly and not tests and {verb for verb, _ in shown} == {Verb.CALLS}
-        if only and all(only_look(quoted(name, 30), request.language, trail) for name in keyed):
+        called = [name for name in calls if name not in by or not is_said(name, request.language, trail)]
+        given, high = [*_keys(found)], _is_raised(findings, Level.HIGH)
+        only = given and not called and not partly and not tests and {verb for verb, _ in shown} == {Verb.CALLS}
+        if only and all(only_look(quoted(one.place, 30), request.language, trail) for one in given):
             return RiskVerdict(f"{sentence(shown)[:-1]}; {BY_NAME}.", looked, acts)
         detailed = [*condensed(found, needless, source, deed, {**fuller, **_keyed(found, trail)}), *installed]
-        told = _told([name for _, name in called], calls, request.language, trail)
-        detailed_ways = [[*detailed, *one] for one in told]
-        shown, whole = shown + called, whole + called
+        detailed_ways = [[*detailed, *one] for one in _told(called, calls, request.language, trail)]
         looks = proved and not (partly or every or request.packages) and {verb for verb, _ in shown} <= LOOKING
-        ways = [whole, shown]
-        if {verb for verb, _ in shown} <= CALM:
+        ways = [[*one, *((Verb.CALLS, name) for name in called)] for one in (whole, shown)]
+        if request.language is Language.PYTHON:
+            ways = _of_python((whole, shown), called, given, handed & {*known}, trail, calm=not high)
+        elif {verb for verb, _ in shown} | {Verb.CALLS for _ in called} <= CALM:
             ways = [[*one, *more] for one in (*detailed_ways, *ways) for more in (last, [])]
-        elif tests and not _is_raised(findings, Level.HIGH):
+        elif tests and not high:
             ways = [[*one, *more] for more in (last, []) for one in ways]
         said = fullest(ways, partly)
         said = f"{said[:-1]}; changes nothing." if looks and not left else _naming(said, hosts)
@@ -165,6 +173,38 @@ def _verdict(
         nothing = f"no use of files, network or other programs was found{'' if proved else PARTLY}"
         return RiskVerdict(f"{inside[:-1]}; {nothing}.", looked, acts)
     return RiskVerdict(_without_acts(request, trail, known, partly, "" if proved else left[0]), looked, acts)
+
+
+def _of_python(
+    shown: Sequence[Sequence[tuple[Verb, str]]],
+    called: Sequence[str],
+    given: Sequence[Named],
+    handed: Collection[str],
+    trail: Trail,
+    *,
+    calm: bool,
+) -> list[list[tuple[Verb, str]]]:
+    """Return ways to say what is `shown`, with what is `called`, `given` its key or `handed` something.
+
+    That results are printed is said of what is `calm` and changes nothing.
+    """
+    keys = {quoted(one.place, 30): one.words.removeprefix(quoted(one.place, 30)) for one in given}
+    words = {one.words for one in given}
+    calls = [*ways_to_call(called, trail, handed - keys.keys(), keys)]
+    ways = [
+        [*(one for one in way if one[1] not in words), *((Verb.CALLS, one) for one in more)]
+        for way in shown
+        for more in calls
+    ]
+    changes = any(verb in CHANGING for way in shown for verb, _ in way)
+    if changes or not calm or PRINTED.isdisjoint(trail.called):
+        return ways
+    return [[*one, (Verb.PRINTS, RESULTS)] for one in ways] + ways
+
+
+def _keys(found: Sequence[Doing]) -> Iterator[Named]:
+    """Yield the words for libraries that are given their key."""
+    yield from (one.named for one in found if one.verb is Verb.CALLS and one.act.kind == "hand")
 
 
 def _is_raised(findings: Sequence[Finding], level: Level) -> bool:
@@ -254,6 +294,8 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
         elif doubt:
             nothing = f"{nothing.removesuffix(f'{partly}.')}{partly or PARTLY}."
         last = _last(request.language, trail)
+        if request.language is Language.PYTHON and prints(request.language, trail, request.code):
+            last = [(Verb.PRINTS, RESULTS)]
         whole = f"{sentence([*((Verb.CALLS, one) for one in named), *last])[:-1]}; {nothing}"
         return (
             whole
@@ -267,6 +309,8 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
 
 
 def _methods(library: str, language: Language | None, trail: Trail) -> str:
+    if language is Language.PYTHON:
+        return functions_of(library, trail, every=True)
     if language is Language.JAVASCRIPT and library[:1] == "“":
         return calls_in_words(library.strip("“”"), trail)
     return calls_of(library, language, trail)
@@ -356,6 +400,10 @@ def _naming(said: str, hosts: Sequence[str]) -> str:
     return whole if len(whole) <= LONGEST_SENTENCE else said
 
 
+RESULTS = "results"
+"""What a program prints of which no more is said."""
+
+
 def fullest(ways: Sequence[Sequence[tuple[Verb, str]]], partly: str) -> str:
     """Return the first of several ways to say the same that leaves nothing out; the last where each does."""
     said = ""
@@ -433,6 +481,9 @@ def _calm_line(found: Sequence[Doing], trail: Trail, lines: Lines, *, javascript
         place = first.place if first is not None else _main(found, trail)
         return None if place is None or len(lines) <= SEEN_AT_ONCE else lines.place(place)
     main = min(_telling(found), key=_aside, default=None)
+    shows = trail.given and len(lines) > SEEN_AT_ONCE and (main is None or main.verb not in CHANGING)
+    if shows and (asks := _main_line(found, trail, lines)) is not None:
+        return asks
     if main is None or _aside(main)[0] > LOOKED_AT:
         return None
     few = SEEN_AT_ONCE if main.verb in CHANGING else FEW_LINES
@@ -527,6 +578,19 @@ GIVES = expression(
 )
 """Options of commands behind which that stands which is sent."""
 LOOKS = frozenset(("lists", "shows", "searches", "compares", "counts", "queries", "estimates", "shows what is in"))
+
+
+def _main_line(found: Sequence[Doing], trail: Trail, lines: Lines) -> Span | None:
+    """Return the line of a program that changes nothing in which it gets what it is about; None where none is known."""
+    if trail.given:
+        named = {quoted(name.lstrip("~").partition(".")[0].removesuffix("()"), 30) for name in trail.given}
+        imported = {act.name.partition(".")[0] for act in trail.acts if act.kind == "import"} - COMPUTES
+        calls = [call for name in sorted(named) if name.strip("“”") in imported for call in telling(name, trail)]
+        if most := [one for one in calls if one.rank > BARE]:
+            return lines.place(min(most, key=lambda one: (-one.rank, one.place)).place)
+    gets = (one for one in found if one.verb in (Verb.FETCHES, Verb.READS, Verb.LISTS))
+    read = next((one for one in gets if one.named.words != TEMPORARY_FILES), None)
+    return None if read is None else lines.place(read.place)
 
 
 def _main(found: Sequence[Doing], trail: Trail) -> Place | None:

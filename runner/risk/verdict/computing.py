@@ -147,7 +147,7 @@ def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
 def calls_of(library: str, language: Language | None, trail: Trail) -> str:
     """Return which functions of a library are called, for its quoted name; '' where none of their names tells."""
     found: dict[str, None] = {}
-    for name, last in _called_of(library, language, trail):
+    for name, last in called_of(library, language, trail):
         giver = name.rpartition("().")[0]
         if last in OF_ANSWERS and giver in trail.called and _tells(giver.rpartition(".")[2]):
             continue  # of what another one gave: `client.list_objects().get`
@@ -156,7 +156,7 @@ def calls_of(library: str, language: Language | None, trail: Trail) -> str:
     return listed([identifier(one) for one in found]) if 0 < len(found) <= MOST_NAMED else ""
 
 
-def _called_of(library: str, language: Language | None, trail: Trail) -> Iterator[tuple[str, str]]:
+def called_of(library: str, language: Language | None, trail: Trail) -> Iterator[tuple[str, str]]:
     """Yield the functions of a library that are called, and the last part of their names."""
     for name in sorted(trail.called):
         parts = _plain(name).split(".")
@@ -186,7 +186,7 @@ LOOKS = words("get list describe head count exists has show find search read fet
 
 def only_look(library: str, language: Language | None, trail: Trail) -> bool:
     """Return whether all that is called of a library, by its quoted name, is of a service and named after looking."""
-    called = {last for _, last in _called_of(library, language, trail)} - BEGINS - OF_ANSWERS
+    called = {last for _, last in called_of(library, language, trail)} - BEGINS - OF_ANSWERS
     name = library.strip("“”")
     if language is Language.JAVASCRIPT:
         called = {last for last in called if last[:1].islower() or last.endswith("Command")}  # others make objects
@@ -199,7 +199,7 @@ def is_said(library: str, language: Language | None, trail: Trail) -> bool:
     acts = {act.name for act in trail.acts}
     rest = [
         last
-        for name, last in _called_of(library, language, trail)
+        for name, last in called_of(library, language, trail)
         if last not in BEGINS and not any(act.startswith(f"{name}()") for act in acts)
     ]
     return not rest or only_look(library, language, trail)

@@ -48,6 +48,8 @@ def configures(act: Act, targets: Targets) -> tuple[Verb, Named]:
         return _changes(f"{COSTS[where]} by {_call_of(act)}{what}{each}")
     if act.get("opens").text:
         return _changes(_opened(act))
+    if where == "devices" and "unguards" in act.fields:
+        return _changes(f"ends a protection ({quoted(act.get('unguards').text)})")
     if act.get("password").text:
         return _changes(f"sets passwords of accounts by {identifier(_library_of(act))}")
     return _changes(_changed(act))

@@ -13,6 +13,7 @@ from runner.risk.model.acts import PICKED
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, labels_of
 from runner.risk.trace.stores import ANY_CONDITION, ROWS_OF
+from runner.risk.trace.things import things
 from runner.risk.verdict.naming import AT_RUN_TIME, MEETS, Named, identifier, listed, quoted
 from runner.risk.verdict.things import held_by, said_by, whole_of
 
@@ -71,14 +72,12 @@ def destroyed(act: Act) -> Named:
     """Return words for what the method deletes that an act is of."""
     call = act.name.rpartition(".")[2].removesuffix("()").removesuffix("Command")
     library, *path = act.name.split(".")[:-1] or [""]
-    if (known := _known(act, library)) is not None:
+    if (known := _known(act, library, call, path)) is not None:
         return known
     if asked := act.get("asked").text:
         return Named(f"something by {identifier(call)} ({quoted(asked, 30)}) of {quoted(library, 30)}", computed=True)
     if call in WHOLE:
         return Named(WHOLE[call], computed=True)
-    if library in MONGO and (found := _of_mongo(act, call, path)) is not None:
-        return found
     if act.get("keys").items is not None:
         return _named(act, "key", act.get("keys").items or ())
     if call == "prune" and path and (last := _plain(path[-1])) in PRUNES:
@@ -97,7 +96,7 @@ def destroyed(act: Act) -> Named:
     elif what.items:
         what = next((one for one in what.items if one.texts), UNKNOWN)
     words = _named(act, thing, [what])
-    if containers and (within := given[containers[0]].text).strip(HOLE):
+    if containers and (within := next((one for one in given[containers[0]].texts if one.strip(HOLE)), "")):
         return words._replace(words=f"{words.words} in {WITHIN[containers[0]]} {quoted(within)}")
     return words
 
@@ -110,8 +109,12 @@ def _names(key: str) -> bool:
 NAMING = expression(r"(?i)(?:names?|ids?|identifiers?|arns?|key|bucket|url|topics?|queue|index)$")
 
 
-def _known(act: Act, library: str) -> Named | None:
-    """Return words for what the vocabulary, or what the object stands for, names; None where neither does."""
+def _known(act: Act, library: str, call: str, path: Sequence[str]) -> Named | None:
+    """Return words for what a text, the vocabulary, or what the object stands for names; None where none does."""
+    if asked := act.get("by-name").text:
+        return Named(f"something at {quoted(library, 30)} by {identifier(call)} ({quoted(asked)})", computed=True)
+    if library in MONGO and (found := _of_mongo(act, call, path)) is not None:
+        return found
     if (known := said_by(act) or _rows_of_model(act)) is not None:
         return known
     if (held := held_by(act)) is not None:
@@ -150,9 +153,10 @@ def _of_mongo(act: Act, call: str, path: Sequence[str]) -> Named | None:
         return _named(act, call.removeprefix("drop_"), [act.get("what")])
     last = path[-1] if path else ""
     plain = last and not last.endswith(("]", ")")) and last not in SAYS_NOTHING
-    collection = f"the collection {quoted(last)}" if plain else "a collection"
+    name = things(act.labels).get("collection", "") or (last if plain else "")
+    collection = f"the collection {quoted(name)}" if name else "a collection"
     if call == "drop":
-        return Named(collection, computed=not plain)
+        return Named(collection, computed=not name)
     if call == "delete_one":
         return Named(f"a document of {collection}", computed=True)
     every = act.get("only").fields == {}
@@ -179,8 +183,13 @@ def _by_method(call: str) -> str:
 def _by_path(act: Act, call: str, library: str, path: Sequence[str]) -> Named:
     """Name what a method deletes of which only the way to its object says what that is."""
     thing = ""
-    for part in reversed(path):
+    for at, part in reversed([*enumerate(path)]):
         plain = _plain(part)
+        if plain in SEARCHES and part != plain:
+            # What is searched is no more than where it was found, but a class is what is looked for.
+            before = path[at - 1] if at else ""
+            thing = before if before[:1].isupper() and before == _plain(before) else ""
+            break
         if (asked := ASKS.fullmatch(CAPITALS.sub("_", plain).lower())) is not None:
             thing = asked[1]
         elif plain in SAYS_NOTHING or not plain:
@@ -191,7 +200,7 @@ def _by_path(act: Act, call: str, library: str, path: Sequence[str]) -> Named:
     thing = CAPITALS.sub(" ", thing).replace("_", " ").lower()
     if not OBJECT.fullmatch(thing):
         of = f" of {quoted(library, 30)}" if PACKAGE.fullmatch(library) else ""
-        return Named(f"something by {identifier(call)}{of}", computed=True)
+        return Named(f"{_as_written(act) or 'something'} by {identifier(call)}{of}", computed=True)
     chosen = " that fit a filter" if "filter()" in path else ""
     whole = any(_plain(one) == "all" for one in path) or (library in AWS and not path[-1].endswith("]"))
     if thing.endswith("s") and not chosen and whole:
@@ -199,6 +208,23 @@ def _by_path(act: Act, call: str, library: str, path: Sequence[str]) -> Named:
     if chosen:
         return Named(f"{thing}{chosen}", computed=True)
     return _named(act, thing, [act.get("what")])
+
+
+SEARCHES = words("search find query lookup fetch find_all findAll searchAll")
+
+
+def _as_written(act: Act) -> str:
+    """Return the name in the code of what a method is called on, or of what it is given; '' where neither tells."""
+    on, _, given = act.get("as").text.partition(" ")
+    before = act.name.split(".")[:-1]
+    of_client = len(before) < 3 or not before[-1].endswith("]")
+    name = given if of_client else on
+    if not TELLING.fullmatch(name):
+        return ""
+    return f"{'each ' if 'repeated' in act.labels and not name.endswith('s') else ''}{quoted(name)}"
+
+
+TELLING = expression(r"[A-Za-z]\w{2,40}")
 
 
 def _is_named(part: str, plain: str, library: str) -> bool:

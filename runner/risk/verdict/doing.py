@@ -286,6 +286,14 @@ def _queries(act: Act, targets: Targets) -> Described:
             f"gives somebody every right{f' in {identifier(table)}' if table else ''} ({quoted(opens)})"
         )
     changes = act.get("changes").items or []
+    if (
+        not changes
+        and library_of(act.name)[:1] != "~"
+        and act.get("sql").texts
+        and all(map(PLANS.match, act.get("sql").texts))
+    ):
+        by = quoted(library_of(act.name), 30)
+        return Verb.READS, Named(f"the plans of statements, which are not run, by {by}")
     library = library_of(act.name)
     inside = "in-memory" in act.labels
     if not changes and not inside and known_as(act.name) is not None and (named := _queried(act)) is not None:
@@ -305,6 +313,13 @@ def _queries(act: Act, targets: Targets) -> Described:
         return changes_by_call(act)
     clauses = [_clause(one.text) for one in changes]
     return Verb.CHANGES_DATA, Named(listed(clauses, 2), computed=any(AT_RUN_TIME in one for one in clauses))
+
+
+PLANS = expression(
+    r"(?i)\s{0,9}explain\s{1,9}(?:\((?:(?!analy[sz]e)[^()]){0,300}\)\s{0,9}|verbose\s{1,9})?"
+    r"(?:delete|update|insert|select|merge)\b[^;]{0,4000};?\s{0,9}\Z"
+)
+"""A statement that only asks a database how it would run another one."""
 
 
 def _queried(act: Act) -> Named | None:
@@ -341,6 +356,15 @@ def _discards(act: Act, targets: Targets) -> Described:
     head, mark, inner = what.partition("(")
     words = f"{head}({quoted(inner.rstrip(')'))})" if mark else what
     return Verb.DISCARDS, Named(shown(words, 80))
+
+
+def _mentions(act: Act, targets: Targets) -> Described:
+    """Name what a service is only asked whether it would do."""
+    if "tried" not in act.fields:
+        return None
+    call = identifier(act.name.rpartition(".")[2])
+    of = quoted(library_of(act.name), 30)
+    return Verb.CALLS, Named(f"{call} of {of} as a dry run ({quoted(act.get('tried').text)})", computed=True)
 
 
 def _destroys(act: Act, targets: Targets) -> Described:
@@ -602,6 +626,7 @@ BY_KIND: dict[str, Describe] = {
     "query": _queries,
     "discard": _discards,
     "destroy": _destroys,
+    "mention": _mentions,
     "configure": configures,
     "schedule": _schedules,
     "import": _named_elsewhere,
