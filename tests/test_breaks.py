@@ -48,7 +48,7 @@ FINDINGS = {
     "read.toml": [*(f"proof-{number}" for number in range(1, 6)), *(f"told-{number}" for number in range(1, 5))],
     "grammar.toml": [f"grammar-{number}" for number in range(1, 11)],
     "read2.toml": [f"read2-{number}" for number in range(1, 11)],
-    "by_name.toml": [f"by-name-{number}" for number in range(1, 13)],
+    "by_name.toml": [f"by-name-{number}" for number in range(1, 15)],
     "learning.toml": [f"learning-{number}" for number in range(1, 9)],
     "nmend.toml": [f"NMEND-{number}" for number in range(1, 10)],
     "compiled.toml": [f"compiled-{number}" for number in range(1, 12)],

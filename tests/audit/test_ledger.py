@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import queue
 import sqlite3
 import threading
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
@@ -17,6 +16,7 @@ import pytest_asyncio
 from runner.audit.history.search import History
 from runner.audit.ledger import ledger as ledger_module
 from runner.audit.ledger.chain import Chain
+from runner.audit.ledger.entry import NewEntry
 from runner.audit.ledger.ledger import BATCH, Ledger, LedgerFailed
 from runner.audit.ledger.verify import verify
 from runner.model.codec import UnreadableValue
@@ -29,8 +29,6 @@ from tests.patience import HANGS
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
-
-    from runner.audit.ledger.entry import NewEntry
 
 pytestmark = pytest.mark.asyncio
 
@@ -119,23 +117,23 @@ async def test_what_can_wait_is_written_with_the_next_that_cannot_in_one_transac
 
 
 @pytest.mark.usefixtures("never_by_itself")
-async def test_what_can_wait_wakes_the_writer_once_with_what_cannot(ledger: Ledger) -> None:
+async def test_what_can_wait_wakes_the_writer_once_with_what_cannot(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each wake costs more than writing the entry: five of them were a third of a call that needs nobody."""
     handed: list[list[str]] = []
+    hand_over = Ledger._hand_over
 
-    class Noted(queue.SimpleQueue[Any]):
-        def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
-            handed.append([one.what.kind for one in item])
-            before.put(item, block, timeout)
+    def noted(of: Ledger) -> None:
+        handed.append([one.what.kind for one in of._kept if isinstance(one.what, NewEntry)])
+        hand_over(of)
 
-    before = ledger._queue
-    ledger._queue = Noted()
+    monkeypatch.setattr(Ledger, "_hand_over", noted)
     told = approved(request("r1"))
     soon = [spawn("append", ledger.append(*one, can_wait=True)) for one in told[:4]]
     await asyncio.sleep(0)
     await ledger.append(*told[4])
     await asyncio.gather(*soon)
-    ledger._queue = before
     assert handed == [[kind for kind, *_ in told[:5]]]
 
 

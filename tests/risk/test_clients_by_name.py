@@ -137,6 +137,23 @@ def test_the_sentence_names_what_is_called_tested_and_set(code: str, said: str) 
     assert said in judged(code).verdict.sentence
 
 
+def test_what_is_in_memory_does_not_hide_what_is_not() -> None:
+    code = (
+        "import Mock from 'ioredis-mock';\nimport Redis from 'ioredis';\nawait new Mock().flushall();\n"
+        "console.log(await new Redis(process.env.CACHE_HOST).ping());"
+    )
+    assert "ioredis" in judged(code).verdict.sentence.replace("ioredis-mock", "")
+
+
+def test_what_a_request_carries_beside_its_body_is_sent() -> None:
+    code = (
+        "const fs = require('fs');\nconst text = fs.readFileSync('notes.txt', 'base64');\n"
+        "for (const l of fs.readFileSync('links.txt', 'utf8').split('\\n'))\n"
+        "  await fetch(l, { headers: { 'x-note': text } });"
+    )
+    assert judged(code).verdict.sentence.startswith("Sends ")
+
+
 def test_a_key_in_the_code_is_not_named() -> None:
     code = "const sg = require('@sendgrid/mail');\nsg.setApiKey('SG.x1y2z3');\nrequire('fs').writeFileSync('a', 'b');"
     assert "x1y2z3" not in judged(code).verdict.sentence

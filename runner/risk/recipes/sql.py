@@ -196,7 +196,9 @@ GRANTED = expression(
     r"\s+TO\s+(?P<who>[\w\"'`%@.]{1,60})",
     re.IGNORECASE,
 )
-EVERYBODY = expression(r"(?i)\W?(?:public|anon|anonymous|everyone|allusers|guest)\W?|['\"`]{2}@.*|.*@['\"`]%['\"`]")
+EVERYBODY = expression(
+    r"(?i)\W?(?:public|anon|anonymous|everyone|allusers|guest)\W?|['\"`]{2}@.{0,60}|['\"`]?\w{0,60}['\"`]?@['\"`]%['\"`]"
+)
 """Names in databases for whoever comes; `''@'%'` is MySQL's."""
 PROTECTIONS = (
     (

@@ -31,10 +31,8 @@ SETS = expression(
     r":\$\{?PATH\}?\"?"
 )
 SETTERS = expression(r"(?<![\w])PATH\b")
-WRITES = expression(
-    r"cat >\s?\"?(?P<path>\$[\w{}/.-]{1,120})\"? <<-?\s?['\"](?P<end>\w{1,20})['\"]\n"
-    r"(?P<body>(?s:.{1,8000}?))\n\s{0,20}(?P=end)\s{0,20}"
-)
+WRITES = expression(r"cat >\s?\"?(?P<path>\$[\w{}/.-]{1,120})\"? <<-?\s?['\"](?P<end>\w{1,20})['\"]\n")
+"""The first line of a command that writes a file which stands in the script as it is."""
 MAY_RUN = expression(r"chmod (?:\+x|a\+x|u\+x|0?7[0-7]5|0?700)(?P<paths>(?: \"?\$[\w{}/.*-]{1,120}\"?){1,12})")
 TAKES_AWAY = words(
     "rm mv ln unlink find cp install rsync tar dd truncate tee shred sed chmod chown rmdir source eval cd pushd popd "
@@ -94,12 +92,16 @@ def _written(nodes: list[Node], prefix: str) -> Iterator[tuple[str, tuple[Node, 
     """Yield the files in a folder that are written as they stand, each once."""
     seen: set[str] = set()
     for node in nodes:
-        found = WRITES.fullmatch(source(node).strip() + "\n") if node.type == "redirected_statement" else None
+        written = source(node).strip()
+        found = WRITES.match(written) if node.type == "redirected_statement" else None
         if found is None:
             continue
+        body, _, end = written[found.end() :].rpartition("\n")
         folder, _, name = _plain(found["path"]).rpartition("/")
+        if end.strip() != found["end"]:
+            continue
         if folder == prefix and re.fullmatch(r"[a-z][\w.-]{0,40}", name) and name not in seen:
-            yield name, (node, found["body"])
+            yield name, (node, body)
         seen.add(name)
 
 

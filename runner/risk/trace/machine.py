@@ -813,8 +813,8 @@ def only_asks(name: str, args: Sequence[Value]) -> bool:
     """Return whether a request of JavaScript takes something only: it has no body, and its method is GET or HEAD."""
     if name.rpartition(".")[2] not in ASKING or not args or args[0].fields is not None or len(args) > 2:
         return False
-    if any("?" in one for one in args[0].texts) or secrets(labels_of(args[:1])):
-        return False
+    if args[0].texts or secrets(labels_of(args[:1])):
+        return False  # something may be carried in an address that is put together
     options = args[1] if len(args) == 2 else Value(fields={})
     return options.fields is not None and (BODIES.isdisjoint(options.fields) or _is_get(options.fields))
 

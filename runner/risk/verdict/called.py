@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.model.request import Language
 from runner.risk.model.outline_data import words
-from runner.risk.model.value import HOLE, Value
+from runner.risk.model.value import HOLE, Value, labels_of
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.shown import SECRETIVE
 from runner.risk.trace.things import package_of
@@ -171,9 +171,29 @@ def without_tests(names: Sequence[str], clause: str) -> list[str]:
 
 MEMORY_LIBRARIES = words(
     "memfs ioredis-mock redis-mock redis-memory-server mongodb-memory-server pg-mem @electric-sql/pglite mongo-mock "
-    "mockingoose fake-indexeddb mongodb mongoose ioredis redis knex sequelize typeorm better-sqlite3 sqlite3 sql.js"
+    "mockingoose fake-indexeddb"
 )
-"""Libraries of what is kept in memory, and those by which it is asked."""
+"""Libraries of what is kept in memory."""
+OPENING = words("connect createClient createConnection createPool MongoClient Client Pool Redis open drizzle")
+DESCRIBES = words("drizzle-orm drizzle-orm/sqlite-core drizzle-orm/pg-core drizzle-orm/mysql-core")
+"""Libraries that only put tables and conditions into words."""
+
+
+def is_in_memory(library: str, trail: Trail) -> bool:
+    """Return whether a library keeps in memory what it keeps, or is only connected to what is in memory."""
+    if library in MEMORY_LIBRARIES or library in DESCRIBES:
+        return True
+    opened = [
+        call
+        for name, calls in trail.given.items()
+        if package_of(name.replace("()", "")) == library
+        and (name == library or name.removesuffix("()").rpartition(".")[2] in OPENING)
+        for call in calls
+        if call
+    ]
+    given = (act.get("at").items for act in trail.acts if act.kind == "database" and package_of(act.name) == library)
+    opened += [tuple(call) for call in given if call]
+    return bool(opened) and all(IN_MEMORY in labels_of(call) for call in opened)
 
 
 def in_memory_in_words(trail: Trail) -> str:

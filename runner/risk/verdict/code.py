@@ -18,9 +18,9 @@ from runner.risk.shell.commands.table import known_as
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.remote import COMPUTES, LOCAL
 from runner.risk.verdict.called import (
-    MEMORY_LIBRARIES,
     calls_in_words,
     in_memory_in_words,
+    is_in_memory,
     printed_in_words,
     tests_in_words,
     told_at,
@@ -223,7 +223,7 @@ def _last(language: Language | None, trail: Trail) -> list[tuple[Verb, str]]:
 def _in_memory(trail: Trail, known: Sequence[str], tests: str) -> str:
     """Return the sentence on a program that only tests something, or works in memory; '' for any other."""
     memory = in_memory_in_words(trail)
-    if any(name.strip("“”") not in MEMORY_LIBRARIES or not memory for name in known):
+    if any(not memory or not is_in_memory(name.strip("“”"), trail) for name in known):
         return ""
     done = [(Verb.TESTS, one) for one in (memory, tests) if one]
     return sentence(done) if done else ""
@@ -278,7 +278,9 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
     if request.language is Language.SHELL:
         return f"Only commands that look and print were found{partly}."
     nothing = f"no use of files, network or other programs was found{partly}."
-    if any(
+    javascript = request.language is Language.JAVASCRIPT
+    others = javascript and any(not is_in_memory(name.strip("“”"), trail) for name in known)
+    if not others and any(
         act.kind in ("query", "destroy") and IN_MEMORY in act.labels and not act.name.startswith("unittest.")
         for act in trail.acts
     ):
@@ -523,6 +525,8 @@ FEW_LINES = 5
 def deciding(one: Doing, lines: Lines) -> Span:
     """Return where an act stands; of one of several lines the line with the word that decides, where that is known."""
     place = one.place
+    if known_as(one.act.name) is None:
+        return lines.place(place)
     if one.act.kind == "query" and (found := _statement(one, lines)) is not None:
         return found
     if place[2] <= place[0] or place[2] > len(lines) or place[2] - place[0] > MOST_LINES:
@@ -532,7 +536,7 @@ def deciding(one: Doing, lines: Lines) -> Span:
     for number in range(place[0], place[2] + 1):
         line = lines.text[lines.start(number) : lines.start(number + 1)].rstrip("\n")
         if any(len(part) > 3 and part in line for part in wanted) or (
-            one.verb is Verb.SENDS and known_as(act.name) is not None and GIVES.search(line) is not None
+            one.verb is Verb.SENDS and GIVES.search(line) is not None
         ):
             return _whole(number, line)
     return lines.place(place)
@@ -541,7 +545,7 @@ def deciding(one: Doing, lines: Lines) -> Span:
 def _statement(one: Doing, lines: Lines) -> Span | None:
     """Return the line on which the statement stands that a database is given there; None where that is not known."""
     table = one.act.get("table").text.rpartition(".")[2]
-    if one.act.get("effect").text not in STATEMENTS or not table or known_as(one.act.name) is None:
+    if one.act.get("effect").text not in STATEMENTS or not table:
         return None
     for number in range(one.place[0], min(one.place[0] + MOST_LINES, len(lines) + 1)):
         line = lines.text[lines.start(number) : lines.start(number + 1)].rstrip("\n")

@@ -168,7 +168,7 @@ def _sends(act: Act, targets: Targets) -> Described:
         through = host_of(address)
         by = f"through {through.words}" if through.place else f"by {quoted(library_of(act.name), 30)}"
         return Verb.SENDS, Named(f"{data}{to} {by}{each}")
-    if act.get("asks").text and not secrets(labels_of((act.get("data"),))):
+    if act.get("asks").text and data_of((act.get("data").items or [])[1:]) == "data":
         return None
     if act.name.endswith((".send", ".sendall")) and not address.texts and not act.name.startswith("dgram."):
         return None

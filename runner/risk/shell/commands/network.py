@@ -25,6 +25,11 @@ CURL_DATA = words(
 """Options whose value is sent."""
 
 
+OF_FILE = expression(r"(?s)(?:^|=)[@<](.+)$")
+OF_ENCODED = expression(r"(?s)^[\w.-]{0,100}@(.+)$")
+"""How a value names a file that is sent; `--data-urlencode` takes a name before it."""
+
+
 def curl(command: Command) -> Value | None:
     options, operands = command.parsed()
     urls = [*operands, *([options["--url"]] if "--url" in options else [])]
@@ -72,7 +77,7 @@ def _posted(command: Command, names: Collection[str]) -> Value:
         if value is None:
             continue
         encoded = "--data-urlencode" in (name, argument.text)
-        file = re.search(r"^[\w.-]*@(.+)$" if encoded else r"(?:^|=)[@<](.+)$", value.text, re.DOTALL)
+        file = (OF_ENCODED if encoded else OF_FILE).search(value.text)
         if file is not None:
             path = text(file[1].partition(";")[0], labels=value.labels)
             value = (
