@@ -60,7 +60,11 @@ def level(code: str) -> Level:
         (
             "import os\nfrom huggingface_hub import HfApi\n"
             "HfApi(token=os.environ['HF_TOKEN']).create_repo('a/b', private=False)",
+<<<<<<< HEAD
             "Makes something in the cloud public",
+=======
+            "Makes something in the cloud public by create_repo",
+>>>>>>> main
         ),
         (
             "import os\nfrom ldap3 import Connection\nc = Connection('a', password=os.environ['AD_PASS'])\n"

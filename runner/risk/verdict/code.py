@@ -294,9 +294,9 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
         elif doubt:
             nothing = f"{nothing.removesuffix(f'{partly}.')}{partly or PARTLY}."
         last = _last(request.language, trail)
-        if request.language is Language.PYTHON and prints(request.language, trail, request.code):
-            last = [(Verb.PRINTS, RESULTS)]
-        whole = f"{sentence([*((Verb.CALLS, one) for one in named), *last])[:-1]}; {nothing}"
+        first = request.language is Language.PYTHON and prints(request.language, trail, request.code)
+        printed = [(Verb.PRINTS, RESULTS)] if first else []
+        whole = f"{sentence([*printed, *((Verb.CALLS, one) for one in named), *last])[:-1]}; {nothing}"
         return (
             whole
             if len(whole) <= LONGEST_SENTENCE

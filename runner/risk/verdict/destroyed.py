@@ -12,6 +12,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import PICKED
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, labels_of
+from runner.risk.trace.remote import HOW
 from runner.risk.trace.stores import ANY_CONDITION, ROWS_OF
 from runner.risk.trace.things import things
 from runner.risk.verdict.naming import AT_RUN_TIME, MEETS, Named, identifier, listed, quoted
@@ -168,6 +169,8 @@ def _of_mongo(act: Act, call: str, path: Sequence[str]) -> Named | None:
 def _by_method(call: str) -> str:
     """Return what the name of a method says is deleted: `delete_db_instance`, `DeleteBucket`; '' for nothing."""
     verb, _, thing = CAPITALS.sub("_", call).partition("_")
+    if verb.lower() in HOW:  # `hard_delete`
+        return _by_method(thing)
     if verb.lower() not in TAKES:  # `messageDelete`
         thing, found, rest = BEHIND.sub("_", f"{verb}_{thing}").rpartition("_")
         return (
