@@ -9,7 +9,7 @@ from runner.model.expression import expression
 from runner.risk.executing.running import RUNNERS
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, text
-from runner.risk.shell.commands.asked import VerbKind, asked
+from runner.risk.shell.commands.asked import SAID, VerbKind, asked
 from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.table import known_as
 from runner.risk.shell.commands.well_known import is_well_known
@@ -66,7 +66,8 @@ def note_removal(command: Command) -> None:
     if command.words[0].exact is None or "/" in command.words[0].text or OF_FILE.search(command.name) is not None:
         return
     arguments = [word.text for word in command.arguments]
-    found = asked(command.name, arguments)
+    # Few commands have such a word at all, and looking at their grammar takes longer.
+    found = asked(command.name, arguments) if any(map(MAY_REMOVE.search, arguments)) else None
     if found is None or found.effect is not VerbKind.REMOVES or is_dry(command.name, arguments):
         return
     if len(arguments) < LEAST_WORDS or "--help" in arguments:
@@ -76,6 +77,7 @@ def note_removal(command: Command) -> None:
     command.act("destroy", what=text(found.thing), by=text(command.name), **fields)
 
 
+MAY_REMOVE = expression("|".join(SAID[VerbKind.REMOVES]["deletes"].split()))
 REPLACES = expression(
     r"-{1,2}(?:overwrite|drop|clean|truncate|recreate|replace|delete-existing|force-recreate|drop-existing|if-exists=replace"
     r"|mode=(?:overwrite|replace)|write_disposition=WRITE_TRUNCATE)(?:=(?:true|yes|1))?"
@@ -93,7 +95,7 @@ LOCATES = frozenset(("-h", "--host", "--uri", "-d", "--dbname", "--database", "-
 def note_replacing(command: Command) -> None:
     """Note that a program is to load data into a database in the place of what is there."""
     given = command.arguments
-    if not any(REPLACES.fullmatch(word.text) for word in given):
+    if not any(word.text[:1] == "-" and REPLACES.fullmatch(word.text) for word in given):
         return
     named = next((word for word in given if DATABASE.fullmatch(word.text) is not None), None)
     behind = next((after for word, after in pairwise(given) if word.text in LOCATES), None)

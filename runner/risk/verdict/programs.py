@@ -75,7 +75,7 @@ def commands(act: Act, targets: Targets) -> Described:
 def _dry(named: Named, act: Act) -> Named:
     """Say of a command that only shows what it would do that it is a dry run."""
     given = [one.text for one in act.get("words").items or ()]
-    if not is_dry(act.name, given):
+    if not any(word[:1] == "-" for word in given) or not is_dry(act.name, given):
         return named
     line = act.get("line").text
     if len(line) > LONGEST_COMMAND:

@@ -64,6 +64,7 @@ IDLE_SECONDS = 0.05
 LATER = (
     "runner.model.bundle",
     "runner.model.difference",
+    "runner.model.embedded_picture",
     "runner.model.plan",
     "runner.risk.tools.client_tools",
     "runner.risk.executing.executing",
