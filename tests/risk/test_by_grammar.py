@@ -60,11 +60,7 @@ def level(code: str) -> Level:
         (
             "import os\nfrom huggingface_hub import HfApi\n"
             "HfApi(token=os.environ['HF_TOKEN']).create_repo('a/b', private=False)",
-<<<<<<< HEAD
-            "Makes something in the cloud public",
-=======
             "Makes something in the cloud public by create_repo",
->>>>>>> main
         ),
         (
             "import os\nfrom ldap3 import Connection\nc = Connection('a', password=os.environ['AD_PASS'])\n"
@@ -119,7 +115,7 @@ def test_what_only_looks_like_a_deed_is_none(code: str) -> None:
     [
         (
             "import wobble\nfor one in wobble.Orders.list(limit=9):\n    print(one.total)",
-            "Calls Orders.list of “wobble” and prints results; what that does was not read.",
+            "Prints results and calls Orders.list of “wobble”; what that does was not read.",
         ),
         (
             f"{KEYED}rows = c.get('invoices')\nopen('rows.txt', 'w').write(str(rows))",

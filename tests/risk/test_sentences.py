@@ -44,7 +44,7 @@ def sentence(language: Language, code: str) -> str:
         (
             P,
             "import boto3\nprint(boto3.client('ec2').describe_instances())",
-            "Calls describe_instances of “boto3” and prints results; by name that only looks, and it was not read.",
+            "Prints results and calls describe_instances of “boto3”; by name that only looks, and it was not read.",
         ),
         (
             P,
@@ -55,7 +55,7 @@ def sentence(language: Language, code: str) -> str:
         (
             P,
             "import hr\np = hr.get_policy()\np.track_work()\nprint(hr.get_role())",
-            "Calls get_policy, track_work and get_role of “hr” and prints results; what that does was not read.",
+            "Prints results and calls get_policy, track_work and get_role of “hr”; what that does was not read.",
         ),
         (
             P,

@@ -27,8 +27,6 @@ OF_MODEL = expression(r"(\w{1,60})\.objects\.")
 """What a model of Django's is called, in the name of a method of its rows."""
 CAPITALS = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a new word begins in a name: `delete|DB|Instance`."""
-HOW = words("hard soft force bulk batch async permanently")
-"""Words before a verb that say how, and not what."""
 BEHIND = expression(r"_?V\d$")
 """The number of a version at the end of a name."""
 OBJECT = expression(r"[A-Za-z]{2,20}(?: [A-Za-z]{1,20}){0,3}")
@@ -175,7 +173,7 @@ def _by_method(call: str) -> str:
         thing, found, rest = BEHIND.sub("_", f"{verb}_{thing}").rpartition("_")
         return (
             thing.replace("_", " ").lower()
-            if found and rest.lower() in TAKES and thing not in HOW and OBJECT.fullmatch(thing.replace("_", " "))
+            if found and rest.lower() in TAKES and OBJECT.fullmatch(thing.replace("_", " "))
             else ""
         )
     thing = thing.replace("namespaced_", "").replace("_", " ").strip()
