@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app import phrases
@@ -135,10 +135,13 @@ class Toolbar(QWidget):
         self._row.activate()
 
     @property
-    def free_from(self) -> int:
-        """Where its buttons end, in pixels: to the right of that it only says how things stand."""
-        last = self.stop if self.anywhere.isHidden() else self.anywhere
-        return last.geometry().right() + 1 + self._row.spacing()
+    def free(self) -> QRect:
+        """The room beyond its buttons, in its own pixels: there it only says how things stand."""
+        last = (self.stop if self.anywhere.isHidden() else self.anywhere).geometry()
+        if self.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+            return QRect(0, 0, max(0, last.left() - self._row.spacing()), self.height())
+        begin = last.right() + 1 + self._row.spacing()
+        return QRect(begin, 0, max(0, self.width() - begin), self.height())
 
     @Slot()
     def refresh(self) -> None:

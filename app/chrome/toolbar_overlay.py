@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtCore import QRect
+
     from app.chrome.banners import Banners
     from app.chrome.expiry_strip import ExpiryStrip
     from app.chrome.toolbar import Toolbar
@@ -26,18 +28,18 @@ LEAST = 280
 class ToolbarOverlay(QWidget):
     """Holds banners and the strip of what expires. What needs more than a line covers the head of the page below it.
 
-    A request under review leaves that free (`covers`). It reaches over no list at the left, and over no button of the
-    toolbar. What the toolbar says for a moment comes before a banner that is not grave.
+    A request under review leaves that free (`covers`). It reaches over no list at the side where reading begins, and
+    over no button of the toolbar. What the toolbar says for a moment comes before a banner that is not grave.
     """
 
     covers = Signal(int)
     """To which height in its parent it reaches, in pixels; 0 for nowhere."""
 
-    def __init__(self, toolbar: Toolbar, look: Look, parent: QWidget, left: Callable[[], int]) -> None:
-        """`left` returns where the page begins, in pixels: under the toolbar it lies beside the rail."""
+    def __init__(self, toolbar: Toolbar, look: Look, parent: QWidget, page: Callable[[], QRect]) -> None:
+        """`page` returns where in `parent` the page is: under the toolbar it lies beside the rail."""
         super().__init__(parent)
         self._toolbar = toolbar
-        self._left = left
+        self._page = page
         self._look = look
         self._banners: Banners | None = None
         self._hurry: ExpiryStrip | None = None
@@ -91,10 +93,10 @@ class ToolbarOverlay(QWidget):
         if hidden:
             self.covers.emit(0)
             return
-        corner = self._toolbar.mapTo(parent, QPoint(self._toolbar.free_from, 0))
-        if parent.width() - corner.x() < self._look.px(LEAST):
-            corner = QPoint(self._left(), self._toolbar.geometry().bottom() + 1)
-        width = parent.width() - corner.x()
+        free, page = self._toolbar.free, self._page()
+        corner, width = self._toolbar.mapTo(parent, free.topLeft()), free.width()
+        if width < self._look.px(LEAST):
+            corner, width = QPoint(page.x(), self._toolbar.geometry().bottom() + 1), page.width()
         banners.fit(width, parent.height() < self._look.px(LOW))
         layout = self._column
         layout.invalidate()

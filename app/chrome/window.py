@@ -99,7 +99,7 @@ class Window(QWidget):
         self.presence = Presence(cases, self)
         self.work = WorkCards(bridge, self)
         self.toolbar = Toolbar(cases, self.work, look, self.presence, self._whole)
-        self._overlay = ToolbarOverlay(self.toolbar, look, self._whole, lambda: self._room.x())
+        self._overlay = ToolbarOverlay(self.toolbar, look, self._whole, self._room.geometry)
         self.banners = Banners(cases, look, self._overlay)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
         self.navigation = Navigation(look, pages, self._whole)
