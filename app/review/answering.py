@@ -77,6 +77,8 @@ class Answering(QObject):
         self._invited = False
         """A key for a request that was not on screen has brought it here."""
         self._hint = ""
+        self._said = ""
+        """Of the request on screen, beside the hint."""
         self._late = False
         """What was pressed last approves for later: a press meant for now never does."""
         self._again: Choice | None = None
@@ -125,6 +127,7 @@ class Answering(QObject):
         """Drop what was said of one request: another is shown."""
         self._invited = False
         self._hint = ""
+        self._said = ""
 
     def invite(self) -> None:
         """Ask without deciding: a key meant for a request that was not on screen has brought it here."""
@@ -381,7 +384,9 @@ class Answering(QObject):
         self._page.reading.mark_unseen(card, painted=not self.resting)
         why_not = self._why_not(shown)
         holding = (card.waiting or card.missed) and approval.needs_holding(shown)
-        self._foot.say(f"{self._hint} {self._sentence(shown, why_not, holding)}".strip())
+        words = self._sentence(shown, why_not, holding)
+        self._said = "" if self._under_review.sent else words
+        self._foot.say(f"{self._hint} {words}".strip())
         self._show_approve(card, shown, why_not, holding)
         self.handing.show_button(self._cards.troubles, free=self._free, mouse_only=self._mouse_only)
         self._show_others(card, shown, why_not)
@@ -443,8 +448,9 @@ class Answering(QObject):
         if self._under_review.sent:
             return tr("Recording your answer\N{HORIZONTAL ELLIPSIS}")
         if self.resting and self._page.reading.unseen and (shown.waiting or shown.missed):
-            # Whether it fits is known once it has been painted.
-            return shown.blocked
+            # Whether it fits is known once it has been painted. What was said of it stays until then: in a low window
+            # its line coming and going moves the buttons, and each move begins the rest again.
+            return shown.blocked or self._said
         if self.handing.offered:
             return self.handing.sentence(self._cards.troubles)
         hold = HOLD_BY_MOUSE_WORDS if self._mouse_only else HOLD_WORDS

@@ -640,3 +640,14 @@ def test_in_lockdown_no_request_is_promised(desk: Desk) -> None:
     assert "next request" not in desk.review.nothing.accessibleName()
     desk.hear((ModeChanged("guarded"),))
     assert "next request" in desk.review.nothing.accessibleName()
+
+
+def test_what_is_said_stays_while_the_rest_begins_again(desk: Desk) -> None:
+    """With large text its line came and went, which moved the answers, which began their rest again, for ever."""
+    desk.ask(feed.request("print(1)\n" * 400))
+    foot, answering = desk.page.foot, desk.review.answering
+    desk.qtbot.waitUntil(lambda: not answering.resting and bool(foot.sentence.text()))
+    said = foot.sentence.text()
+    desk.review.rearm()
+    assert answering.resting and not foot.deny.isEnabled()
+    assert foot.sentence.text() == said
