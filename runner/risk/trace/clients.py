@@ -71,7 +71,9 @@ ASKS = words(
 BY_MANY = words("batch bulk mass async begin")
 
 
-OF_TESTS = expression(r"(?i)mock|memory|^nock$|^msw|sinon|fake|stub|test|jest|^aedes$|pg-mem|pglite")
+OF_TESTS = expression(
+    r"(?i)(?<![a-z])(?:memory|sinon|fake|stub|test|jest|pg-mem|pglite)|mock(?![a-z])|mocking|supertest|vitest|^nock$|^msw|^aedes$"
+)
 """Libraries that stand for a service in tests."""
 
 
@@ -239,6 +241,8 @@ def _is_address(value: Value, depth: int = 0) -> bool:
 
 def _is_deed(plain: Sequence[str], args: Sequence[Value], *, awaited: bool) -> bool:
     """Return whether a verb in the name of a method says that something is deleted: `messageDelete`, `removeAll`."""
+    if "and" in plain:  # `getAndDelete`
+        plain = plain[len(plain) - plain[::-1].index("and") :]
     if not plain or plain[0] in NO_DEED:
         return False
     if tuple(plain[-2:]) in RESETS or (awaited and tuple(plain) == ("clear",)):
