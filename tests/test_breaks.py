@@ -46,6 +46,7 @@ FINDINGS = {
         *(f"calm-{number}" for number in range(1, 15)),
     ],
     "read.toml": [*(f"proof-{number}" for number in range(1, 6)), *(f"told-{number}" for number in range(1, 5))],
+    "said.toml": [f"said-{number}" for number in range(1, 7)],
     "grammar.toml": [f"grammar-{number}" for number in range(1, 11)],
     "read2.toml": [f"read2-{number}" for number in range(1, 11)],
     "by_name.toml": [f"by-name-{number}" for number in range(1, 15)],
