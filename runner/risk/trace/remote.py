@@ -613,7 +613,13 @@ def _expiring(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[s
 
 def _levels(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
     """Yield what a call is given with names, however deep."""
-    level = [dict(named), *(one.fields for one in values if one.fields)]
+    level = (
+        [named, *(one.fields for one in values if one.fields)]
+        if named
+        else [one.fields for one in values if one.fields]
+    )
+    if not level and all(one.items is None for one in values):
+        return
     inside = list(values)
     for _ in range(DEEPEST):
         yield from level

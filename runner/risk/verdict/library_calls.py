@@ -116,12 +116,9 @@ class LibraryCalls:
 
     def is_said(self, library: str) -> bool:
         """Return whether nothing is called of a library but what begins and ends what the acts say, or looks."""
-        acts = {act.name for act in self._trail.acts}
-        rest = [
-            last
-            for name, last in self._by_library.get(library, ())
-            if last not in BEGINS and not any(act.startswith(f"{name}()") for act in acts)
-        ]
+        acts = "".join(f"\n{act.name}" for act in self._trail.acts)
+        called = self._by_library.get(library, ())
+        rest = any(last not in BEGINS and f"\n{name}()" not in acts for name, last in called)
         return not rest or self.only_look(library)
 
     def in_words(self, library: str, *, constants: bool = True, every: bool = False) -> str:
