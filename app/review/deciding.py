@@ -17,7 +17,7 @@ from app.review.key_repeat import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
 from app.state.attention import rank
-from runner.model.decision import Verdict
+from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked
 from runner.model.translation import tr
@@ -294,9 +294,11 @@ class Deciding(QWidget):
             self._giving_way.look()
 
     def _keeps_others_waiting(self) -> bool:
-        """Return whether what is on screen is over while others wait."""
+        """Return whether what is on screen is over while others wait, or was answered elsewhere, as on its card."""
         card = self.review.card
-        return card is not None and _is_over(card) and self._cases.count_waiting() > 0
+        if card is None or card.decision is None or not _is_over(card):
+            return False
+        return card.decision.by is Decider.PERSON or self._cases.count_waiting() > 0
 
     @Slot()
     def _give_way(self) -> None:

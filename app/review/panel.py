@@ -71,7 +71,7 @@ class ReviewPanel(QFrame):
     answer_declined = Signal(str, str)
     """Request id, and why the person's answer to it was not taken."""
     answered = Signal(str)
-    """The person's answer to this request has been recorded, given here or on its card: time for the next."""
+    """The person's answer to this request has been recorded: time for the next."""
     remember_wanted = Signal()
     """What is on screen is to be remembered; that answers nothing."""
     stronger_wanted = Signal()
@@ -324,6 +324,7 @@ class ReviewPanel(QFrame):
     def _decided(self, card: Card, by_person: bool) -> None:
         under_review = self._under_review
         changed = self.page.reading.editing or under_review.draft is not None
+        mine = under_review.sent and by_person
         under_review.sent, under_review.draft = False, None
         self.editing.forget()
         self.page.leave(self._has_focus_inside())
@@ -334,7 +335,7 @@ class ReviewPanel(QFrame):
         self.page.header.show_card(card)
         # An expired request can be approved for later at the same place: not by a click meant for now.
         self.rearm()
-        if by_person:
+        if mine:
             self.answered.emit(card.id)
 
     @Slot()

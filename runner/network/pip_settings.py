@@ -14,10 +14,12 @@ import os
 import sys
 import sysconfig
 import zipfile
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.network.authorities import Authorities
+from runner.system.syntax_trees import syntax_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,10 +139,11 @@ def _inside(wheel: Path) -> str:
         return ""
 
 
+@lru_cache(maxsize=8)
 def _package_index(source: str) -> tuple[str, str] | None:
     """Return the arguments of `PyPI = PackageIndex(url, file_storage_domain=...)` in pip's source."""
     try:
-        tree = ast.parse(source)
+        tree = syntax_tree(source)
     except (SyntaxError, ValueError):
         return None
     for node in tree.body:

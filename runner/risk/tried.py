@@ -22,6 +22,7 @@ from runner.model.assessment import WHOLE, Capability, Level
 from runner.model.result import Outcome
 from runner.model.shown import in_quotes
 from runner.model.tried import BELOW, PRINTED, PROGRAM, Tried, TriedAct, TriedKind
+from runner.system.syntax_trees import syntax_tree_of_expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -475,7 +476,7 @@ def _statement(act: TriedAct) -> str:
     if name not in STATEMENT or act.target.startswith(MOCKED) or act.data[:1] not in ("'", '"'):
         return ""
     try:
-        call = ast.parse(f"f({act.data})", mode="eval").body
+        call = syntax_tree_of_expression(f"f({act.data})")
         first = call.args[0] if isinstance(call, ast.Call) else None
         text = first.value if isinstance(first, ast.Constant) else ""
     except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -591,7 +592,7 @@ def _is_dry(act: TriedAct) -> bool:
     try:
         if act.data.startswith("{"):
             return json.loads(act.data).get(DRY) is True
-        call = ast.parse(f"f({act.data})", mode="eval").body
+        call = syntax_tree_of_expression(f"f({act.data})")
     except (ValueError, SyntaxError, RecursionError, MemoryError, AttributeError):
         return False
     return isinstance(call, ast.Call) and any(

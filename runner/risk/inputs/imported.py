@@ -7,6 +7,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.system.syntax_trees import syntax_tree
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,7 +28,7 @@ def imported(code: str) -> tuple[Import, ...]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(code)
+            tree = syntax_tree(code)
         found = [entry for node in ast.walk(tree) for entry in _imported(node)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()

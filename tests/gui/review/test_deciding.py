@@ -709,7 +709,6 @@ def test_an_answer_on_a_card_brings_the_next_request_or_leaves_none(desk: Desk) 
     for one in (first, second):
         desk.hear(feed.asked(one))
     assert desk.review.card is not None and desk.review.card.id == first.id
-    desk.window.deciding._giving_way.touch()
     desk.hear(feed.decided(first, Verdict.DENIED))
     assert desk.review.card is not None and desk.review.card.id == second.id
     desk.hear(feed.decided(second, Verdict.DENIED))
