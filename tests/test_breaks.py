@@ -28,6 +28,7 @@ FINDINGS = {
     "looked.toml": [f"looked-{number}" for number in range(1, 9)],
     "door.toml": [f"door-{number}" for number in range(1, 6)],
     "newcomer26.toml": [f"new26-{number}" for number in range(1, 18)],
+    "newcomer29.toml": ["new29-1", "new29-2", "new29-3"],
     "changes.toml": [f"changes-{number}" for number in range(1, 22)],
     "seccomp.toml": [f"seccomp-{number}" for number in range(1, 17)],
     "large.toml": [f"large-{number}" for number in range(1, 5)],
