@@ -121,7 +121,7 @@ def _names_of(node: ast.Call) -> str:
     """Return the names that the program has for what a method is called on and for its first argument, `-` for none."""
     on = node.func.value if isinstance(node.func, ast.Attribute) else None
     first = node.args[0] if node.args else None
-    return " ".join(one.id if isinstance(one, ast.Name) else "-" for one in (on, first))
+    return f"{on.id if isinstance(on, ast.Name) else '-'} {first.id if isinstance(first, ast.Name) else '-'}"
 
 
 def _is_stand_in(walker: Python, called: Value, written: ast.expr) -> bool:

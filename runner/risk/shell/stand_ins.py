@@ -14,9 +14,11 @@ called with. All of this is asked of the text of the script: what is not plain i
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.expression import expression
+from runner.risk.model.held import until_forgotten
 from runner.risk.model.outline_data import words
 from runner.risk.shell.replaced import GOES_AROUND, ONLY_SAY, commands_of
 from runner.risk.shell.syntax import parse, source
@@ -213,11 +215,17 @@ def _writes_elsewhere(node: Node, name: str, whole: str) -> bool:
         through = re.fullmatch(r"\$\{?(\w{1,40})\}?", target)
         if FREE.fullmatch(target) is not None or of_folder is not None:
             continue
-        if through is None or len(re.findall(rf"(?<![$\w{{]){through[1]}=", whole)) != 1:
-            return False
-        if (
-            re.search(rf"(?m:^|export )[ ]*{through[1]}=\"?\$\{{?{name}\}}?/[\w./-]{{1,80}}\"?$", whole, re.MULTILINE)
-            is None
-        ):
+        if through is None or not _stands_below(through[1], name, whole):
             return False
     return True
+
+
+@lru_cache(maxsize=50)
+def _stands_below(through: str, name: str, whole: str) -> bool:
+    """Return whether a variable is set once, to a path below the folder; asked for each redirection of one script."""
+    if len(re.findall(rf"(?<![$\w{{]){through}=", whole)) != 1:
+        return False
+    return re.search(rf"(?m:^)(?:export )?{through}=\"?\$\{{?{name}\}}?/[\w./-]{{1,80}}\"?(?m:$)", whole) is not None
+
+
+until_forgotten(_stands_below.cache_clear)

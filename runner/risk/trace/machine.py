@@ -338,25 +338,22 @@ class Machine:
         """Note a call of which nothing is known but its name; return labels for what it gives."""
         name = called.name
         self.trail.called.add(name)
-        calls = self.trail.given.setdefault(name, [])
+        calls = [] if self.mocked and self.is_mocked(name) else self.trail.given.setdefault(name, [])
         calls.append((*args, *named.values()))
         self.trail.called_at.setdefault(name, self.trail.place or place)
-        if self.language == "javascript" and len(calls) <= MOST_TOLD:
-            package = library_of(name, self.trail, python=False)
-            note_client(self.trail, name, args, package, known=self.vocabulary.has_library(name))
+        python = self.language == "python"
+        library = library_of(name, self.trail, python=python) if "." in name or not python else ""
+        if not python and library and len(calls) <= MOST_TOLD:
+            note_client(self.trail, name, args, library, known=self.vocabulary.has_library(name))
         module = self._picked_from(name) if name[-1:] == "]" else name if self._is_harming(name) else ""
         if module:
             self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
-        if "." in name and (library := library_of(name, self.trail, python=self.language == "python")):
+        if "." in name and library:
             before = len(self.trail.acts)
             note_verb(self.trail, called, args, named, library, place, self.written)
-            if self.language == "python" and not self.mocked:
+            if python and not self.mocked:
                 return note_by_verb(self.trail, self.nested, called, (*args, *named.values()), place)
-            if (
-                self.language == "javascript"
-                and len(self.trail.acts) == before
-                and not any(map(_only_names, self.vocabulary.of(name)))
-            ):
+            if not python and len(self.trail.acts) == before and not any(map(_only_names, self.vocabulary.of(name))):
                 note_by_client(self.trail, called, args, library, place, awaited=self.awaits)
                 for act in files_by_name(self.trail, called, args, library, place):
                     self.nested.done(act)

@@ -71,6 +71,7 @@ DEEDS = {
     "kill": "Stops programs",
     "unpickle": "Loads objects",
     "environment-change": "Changes the environment",
+    "store": "Changes an object",
     "written-secret": "Uses a password or a key that stands in the code",
 }
 """What acts that are not understood do, in words that begin a sentence; `runner.policy.unread_code` reads some."""

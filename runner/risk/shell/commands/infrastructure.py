@@ -440,7 +440,7 @@ def _is_own(command: Command) -> bool:
     return is_temporary(trail.own.only(folder)) and not any(map(_may_tie, trail.acts))
 
 
-BELOW = expression(rf"{HOLE}[^/]*/[^/]")
+BELOW = expression(rf"{HOLE}[^/{HOLE}]{{0,200}}/[^/]")
 """A folder below a temporary one."""
 RUNS_PYTHON = expression(r"--[a-z-]{1,40}-callback")
 """Options of `git filter-repo` that are code."""
