@@ -613,11 +613,7 @@ def _expiring(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[s
 
 def _levels(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
     """Yield what a call is given with names, however deep."""
-    level = (
-        [named, *(one.fields for one in values if one.fields)]
-        if named
-        else [one.fields for one in values if one.fields]
-    )
+    level = [one for one in (named, *(value.fields for value in values)) if one]
     if not level and all(one.items is None for one in values):
         return
     inside = list(values)

@@ -151,7 +151,9 @@ def _verdict(
         if only and all(calls.only_look(quoted(one.place, 30)) for one in given):
             return RiskVerdict(f"{sentence(shown)[:-1]}; {BY_NAME}.", looked, acts)
         looks = proved and not (partly or every or request.packages) and {verb for verb, _ in shown} <= LOOKING
-        ways = [[*one, *((Verb.CALLS, name) for name in called)] for one in (whole, shown)]
+        ways: Iterable[list[tuple[Verb, str]]] = [
+            [*one, *((Verb.CALLS, name) for name in called)] for one in (whole, shown)
+        ]
         if request.language is Language.PYTHON:
             ways = _of_python((whole, shown), called, given, handed & {*known}, calls, [] if high else last)
         elif {verb for verb, _ in shown} | {Verb.CALLS for _ in called} <= CALM:

@@ -165,7 +165,7 @@ class LibraryCalls:
         calls = (
             call
             for library in self._by_library
-            if library.strip("“”") in imported - without
+            if library.strip("“”") in imported.difference(without)
             for call in self.telling(library)
             if call.rank >= least
         )
