@@ -86,6 +86,7 @@ FINDINGS = {
     "attack27.toml": [f"attack27-{number}" for number in range(1, 14)],
     "engines.toml": [f"engines-{number}" for number in range(1, 13)],
     "attack28.toml": [f"attack28-{number}" for number in range(1, 15)],
+    "one_word.toml": ["one-word-1"],
     "fast.toml": [f"fast-{number}" for number in range(1, 9)],
     "suite.toml": ["suite-1", "suite-2"],
     "speed.toml": [f"speed-{number}" for number in range(2, 12)],

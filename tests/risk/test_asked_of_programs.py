@@ -54,6 +54,10 @@ def judged(code: str) -> Assessment:
         ("magick a.png -resize 50% b.jpg", "Converts a.png to b.jpg by “magick”."),
         ("mysql shop -e 'select a from orders join lines on 1'", "Queries orders and lines by “mysql”."),
         ("docker run --rm -p 8080:80 nginx:1.27", "Runs “nginx:1.27” in a container by"),
+        (
+            "gcloud storage rsync gs://a gs://b --recursive --delete-unmatched-destination-objects --dry-run",
+            "Shows what “gcloud storage rsync gs://a” would do (dry run).",
+        ),
         ("git clean -ndx", "Shows what “git clean -ndx” would do (dry run)."),
         ("rsync -anv a/ b/", "Shows what “rsync -anv a/ b/” would do (dry run)."),
         ("apt-get -s full-upgrade", "Shows what “apt-get -s full-upgrade” would do (dry run)."),

@@ -12,7 +12,7 @@ from runner.risk.model.bounds import CUT
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE
 from runner.risk.trace.files import FOUND_IN
-from runner.risk.verdict.naming import shown
+from runner.risk.verdict.naming import one_word, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -181,7 +181,7 @@ def _by_acts(trail: Trail) -> Iterator[str]:
 
 
 def _named(act: Act) -> str:
-    return shown(act.name or act.kind, LONGEST_NAME)
+    return one_word(act.name or act.kind, LONGEST_NAME)
 
 
 def _is_known(act: Act, name: str) -> bool:

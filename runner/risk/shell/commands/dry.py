@@ -33,7 +33,7 @@ OF_PROGRAM = {
 """Words by which single programs say it, as in `rsync -anv`; before the letter stands none that takes a value."""
 ALONE = expression(
     r"--(?:all|archive|aggressive|assume-yes|atomic|cached|compress|create-namespace|debug|delete|delete-after"
-    r"|delete-excluded|exact-timestamps|follow-tags|force|force-with-lease|human-readable|hooks|ignore-errors"
+    r"|delete-before|delete-delay|delete-during|delete-excluded|delete-removed|delete-unmatched-destination-objects|exact-timestamps|follow-tags|force|force-with-lease|human-readable|hooks|ignore-errors"
     r"|install|interactive|itemize-changes|list|mirror|no-[a-z-]{1,30}|now|only-show-errors|prune|quiet|recurse-submodules"
     r"|recursive|remove-source-files|set-upstream|simulate|stats|tags|verbose|wait|yes|dry-run|dryrun|no-act|just-print)"
     r"|--[\w-]{1,40}=.*|-[vqyR]{1,5}"
