@@ -59,7 +59,7 @@ SHOWN_BY_TESTS = {
     "assent work changes NAME": "tests/path/test_trying.py::"
     "test_what_a_command_changes_is_listed_applied_and_taken_back",
     "assent work undo NAME": "tests/path/test_trying.py::test_what_a_command_changes_is_listed_applied_and_taken_back",
-    "assent try -- make install": "tests/path/test_trying.py::"
+    "assent try -- make clean": "tests/path/test_trying.py::"
     "test_what_a_command_changes_is_listed_applied_and_taken_back",
     "assent demo": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
     "assent images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",

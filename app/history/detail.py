@@ -171,6 +171,12 @@ class Detail(QFrame):
     def record(self) -> CaseRecord | None:
         return self._record
 
+    @property
+    def headline(self) -> str:
+        """What the request that is shown would do, as short as in the list; empty where none is shown."""
+        record = self._record
+        return "" if record is None else attention.headline_of(record.assessment, record.request)
+
     def show_record(self, record: CaseRecord) -> None:
         """Put `record` on screen, or nothing at all where that fails.
 
@@ -248,7 +254,8 @@ class Detail(QFrame):
 
     def _show_head(self, record: CaseRecord) -> None:
         request, assessment = record.request, record.assessment
-        self.title.setText(attention.headline_of(assessment, request))
+        # Whole, where there is room: the short form in the list leaves out what else it would do.
+        self.title.setText(attention.sentence_of(assessment) or attention.headline_of(assessment, request))
         level = attention.of_assessment(assessment)
         # As in the list: where nothing was found it stays calm; the tab Record says so.
         self.badge.setVisible(level is not None)

@@ -118,7 +118,7 @@ class HistoryPanel(QWidget):
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
         self.exporting = Exporting(places, look, lambda: self.filters.wanted, lambda: self._wanted, self)
-        self.removal = RemovalMenu(look, lambda: self._wanted, lambda: self.detail.title.text(), self)
+        self.removal = RemovalMenu(look, lambda: self._wanted, lambda: self.detail.headline, self)
         self.actions_of_list = ListActions(places.ledger, look, self.list, self.exporting, captured, self)
         self.show_requests = back_button(tr("To the requests"))
         self.saved = SavedSearches(places.searches, look, lambda: (self.filters.name, self.filters.state))

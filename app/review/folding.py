@@ -87,8 +87,8 @@ def may_fold(shown: Card) -> bool:
 def words(picture: EmbeddedPicture) -> str:
     """Return what stands in place of the characters of `picture`."""
     return tr(
-        "{count} characters, not looked at one by one: base64 of a PNG picture of {width} × {height} pixels, to the "
-        "last one. O or a click shows them.",
+        "{count} characters, not looked at one by one: base64 of a PNG picture of {width} × {height} pixels and of "
+        "nothing else. Click, or press the key O, to see them.",
         count=numeral(picture.end - picture.start),
         width=numeral(picture.width),
         height=numeral(picture.height),

@@ -98,9 +98,14 @@ def class_words(card: Card) -> str:
 
 def sentence(card: Card) -> str:
     """Return what the request would do in one sentence; empty before it was assessed."""
-    if card.assessment is None:
+    return sentence_of(card.assessment)
+
+
+def sentence_of(assessment: Assessment | None) -> str:
+    """Return the same of what was assessed so."""
+    if assessment is None:
         return ""
-    return phrases.visible(in_words(card.assessment.verdict.sentence or card.assessment.reasons[0]))
+    return phrases.visible(in_words(assessment.verdict.sentence or assessment.reasons[0]))
 
 
 def headline(card: Card) -> str:

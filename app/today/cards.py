@@ -346,7 +346,7 @@ class PlotCards(QWidget):
             self._card(tr("Decided by"), self.deciders),
             self._card(tr("Your time to decide"), self.times),
             self._card(tr("Agents"), self.agents),
-            self._card(tr("Levels and ends of runs"), self.levels, self.ends),
+            self._card(tr("Classes and ends of runs"), self.levels, self.ends),
             self._card(tr("Refused to code and programs"), self.refused),
         ]
         self._columns = 0

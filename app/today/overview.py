@@ -187,8 +187,13 @@ def levels(shown: SpanFigures) -> list[Share]:
     for kind, number in kinds(shown).items():
         found[kind.level] += number
     period = period_state(shown)
+
+    def named(level: Level) -> str:
+        # Where nothing was found a request has a class too: it would read as what was found.
+        return tr("{name} class", name=level.name)
+
     return [
-        Share(level.name, found[level], _CLASS_INKS[level], "", {"level": str(int(level)), **period})
+        Share(named(level), found[level], _CLASS_INKS[level], "", {"level": str(int(level)), **period})
         for level in reversed(Level)
         if found[level]
     ]

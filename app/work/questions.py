@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
 from app.host_access.host_row import HostAnswers
@@ -170,7 +170,10 @@ class HeldCommandRow(QFrame):
         self._picture = plain_label()
         self.text = ElidedLabel()
         self.text.setFont(look.mono())
+        # What a short command leaves of its share is the reason's, which is what it is decided by.
+        self.text.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.why = ElidedLabel()
+        self.why.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.why.setProperty("role", "warn")
         self.run = QPushButton(tr("Run\N{HORIZONTAL ELLIPSIS}"))
         self.run.setToolTip(tr("Shows all of it first"))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LONGEST = 400
 """Characters of a sentence that is looked at."""
+DOES_MORE = to_translate("does more")
 PARTLY = ", as far as could be read"
 PARTLY_READ = " (partly read)"
 NAME = expression(r"[\w.-]{1,100}\.[\w-]{1,60}|localhost|[A-Z_][A-Z0-9_]{1,40}", re.ASCII)
@@ -353,7 +354,7 @@ def _translated(sentence: str) -> str:
     if len(sentence) > LONGEST:
         return ""
     words, end = (sentence[:-1], ".") if sentence.endswith(".") else (sentence, "")
-    words, why, doubt = words.partition(f"{PARTLY}: ")
+    words, why, doubt = words.partition(f"{PARTLY}, but ")
     if why and not (doubt := _shaped(doubt, DOUBTS)):
         return ""
     partly = next((one for one in (PARTLY, PARTLY_READ) if words.endswith(one)), "")
@@ -371,7 +372,7 @@ def _translated(sentence: str) -> str:
     elif partly:
         whole = tr("{sentence} (partly read)", sentence=whole)
     if why:
-        whole = tr("{sentence}, as far as could be read: {doubt}", sentence=whole, doubt=doubt)
+        whole = tr("{sentence}, as far as could be read, but {doubt}", sentence=whole, doubt=doubt)
     return f"{whole}{end}"
 
 
@@ -406,6 +407,8 @@ def _clauses(words: str) -> str:
             clauses.append((whole, []))
         elif verb:
             clauses.append((verb, [item.removeprefix(verb)]))
+        elif clauses and item == f"and {DOES_MORE}":
+            clauses.append((known(DOES_MORE), []))
         elif clauses and clauses[-1][1]:
             clauses[-1][1].append(item)
         elif clauses and item == "more":

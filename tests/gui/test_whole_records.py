@@ -16,6 +16,7 @@ from app.running.panel import RunningPanel
 from runner.audit.history.search import CaseRecord, History
 from runner.model.codec import DEEPEST
 from runner.model.result import Outcome
+from runner.model.verdict import RiskVerdict
 from runner.sandbox.report import LIMIT, MOST_VALUES
 from tests.audit import story
 from tests.gui import feed, record
@@ -58,6 +59,17 @@ def detail(look: Look, qtbot: QtBot) -> Detail:
     return made
 
 
+def test_the_sentence_is_shown_whole_where_there_is_room_for_it(detail: Detail, places: Places) -> None:
+    said = "Deletes keys, credentials or start-up files (the folder ~/.ssh) and writes out.txt."
+    detail.resize(1200, 600)
+    (record,) = records(places, feed.result())
+    assert record.assessment is not None
+    judged = replace(record.assessment, verdict=RiskVerdict(said))
+    detail.show_record(replace(record, assessment=judged))
+    assert detail.title.text() == said
+    assert said.startswith(detail.headline.rstrip("\N{HORIZONTAL ELLIPSIS}")) and len(detail.headline) < len(said)
+
+
 def broken(*_arguments: Any, **_named: Any) -> None:
     raise OverflowError("too large")
 
@@ -75,9 +87,9 @@ def test_a_record_that_cannot_be_shown_leaves_nothing_of_the_one_before(detail: 
     assert detail.nothing.accessibleName().startswith(detail_module.NOT_SHOWN[0])
     detail.show_record(third)
     assert detail.output.isVisible()
-    assert (detail.title.text(), detail.code.selected_text()) == ("It runs code", "print(2)")
+    assert (detail.title.text(), detail.code.selected_text()) == ("It runs code.", "print(2)")
     detail.show_record(fine)
-    assert (detail.title.text(), detail.code.selected_text()) == ("It runs code", "print(0)")
+    assert (detail.title.text(), detail.code.selected_text()) == ("It runs code.", "print(0)")
 
 
 @pytest.mark.parametrize(

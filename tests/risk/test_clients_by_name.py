@@ -44,8 +44,9 @@ NOCK = "const nock = require('nock');\nconst axios = require('axios');\nnock.dis
     ("code", "said"),
     [
         (
-            "const nock = require('nock');\n(async () => {\n  nock.disableNetConnect();\n"
-            "  await fetch('https://api.a.example/users/7', { method: 'DELETE' });\n})();",
+            "const nock = require('nock');\nconst axios = require('axios');\n"
+            "(async () => {\n  nock.disableNetConnect();\n"
+            "  await axios.delete('https://api.a.example/users/7');\n})();",
             "answered by nock",
         ),
         (f"{NOCK}await axios.delete('https://api.a.example/users/7');", "answered by nock"),

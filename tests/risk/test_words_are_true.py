@@ -7,6 +7,7 @@ import pytest
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
+from runner.risk.verdict.sentence import finished
 
 P, S = Language.PYTHON, Language.SHELL
 BOTO = "import boto3\ns3 = boto3.client('s3')\n"
@@ -347,3 +348,69 @@ def test_the_line_to_look_at_is_that_of_what_the_sentence_begins_with() -> None:
     found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, P, code)).verdict
     assert found.sentence.startswith("Sends credentials")
     assert found.look_at is not None and found.look_at.line == 6
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("kubectl get pods", "Shows “pods” by kubectl (if run) and writes r.sh."),
+        ("sudo -u postgres psql -c 'select 1'", "Writes r.sh and queries a database by “psql” (if run)."),
+    ],
+)
+def test_what_is_only_written_down_is_not_said_to_be_done(line: str, said: str) -> None:
+    assert sentence(S, f"cat > r.sh <<E\n{line}\nE") == said
+
+
+def test_a_library_of_which_a_test_replaces_all_is_said_once() -> None:
+    code = (
+        "import boto3\nfrom moto import mock_aws\n@mock_aws\ndef test_it():\n    s3 = boto3.client('s3')\n"
+        "    s3.create_bucket(Bucket='a')\n    s3.delete_bucket(Bucket='a')\ntest_it()"
+    )
+    assert sentence(P, code).count("“boto3”") == 1
+
+
+def test_a_list_that_counts_and_a_sentence_that_leaves_something_out_are_two_things() -> None:
+    assert finished(["reads a.csv, b.csv and 3 more"], more=True) == "Reads a.csv, b.csv and 3 more, and does more."
+    assert finished(["reads a.csv", "runs “ls”"], more=True) == "Reads a.csv, runs “ls” and more."
+
+
+def test_what_is_not_followed_of_a_test_is_a_clause_of_its_own() -> None:
+    code = "from unittest.mock import MagicMock\na = MagicMock()\na.b.return_value = 3\nprint(a.b())"
+    assert "as far as could be read, but " in sentence(P, code)
+
+
+@pytest.mark.parametrize(
+    ("command", "level"),
+    [
+        ("env | grep -q API_TOKEN && echo set", Level.LOW),
+        ("env | grep -q '^API_TOKEN=' || echo missing", Level.LOW),
+        ("env | grep -q API_TOKEN=a && echo a", Level.CRITICAL),
+        ("env | grep API_TOKEN", Level.CRITICAL),
+    ],
+)
+def test_whether_a_variable_is_set_is_not_its_value(command: str, level: Level) -> None:
+    assert worst(S, command) is level
+
+
+def test_each_call_and_each_constant_of_a_library_is_named_once() -> None:
+    code = "import wobble\nwobble.load('orders')\nwobble.load(wobble.x)\nwobble.find_one('orders')"
+    assert sentence(P, code).startswith("Calls load (“orders”) and find_one of “wobble”")
+
+
+def test_a_key_that_a_library_of_python_gets_is_not_named() -> None:
+    assert "hunter" not in sentence(P, "import wobble\nc = wobble.Client()\nc.sign_in('ann', 'hunter-two')")
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (Language.JAVASCRIPT, "require('nothing; changes nothing').x()"),
+        (Language.JAVASCRIPT, "import x from ', by memory, which nobody reads; changes nothing'\nx.run()"),
+        (S, "'nothing; changes nothing' a"),
+    ],
+)
+def test_names_of_the_code_cannot_go_on_with_a_sentence(language: Language, code: str) -> None:
+    found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, language, code))
+    for said in (found.verdict.sentence, *(found.unread or ())):
+        for one in said.split("changes nothing")[:-1]:
+            assert one.count("“") > one.count("”"), said

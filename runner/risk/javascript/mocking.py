@@ -71,9 +71,33 @@ def given_instead(machine: Machine, called: Value, args: Args, named: Named, pla
 def offline(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """nock.disableNetConnect(): from here on requests by HTTP are answered by the test, or fail."""
     walker: JavaScript = machine.walker  # type: ignore[assignment]
-    if not machine.branches and _is_statement(walker, place) and REACHES_OUT.search(walker.written) is None:
+    if OFFLINE_LIBRARY in machine.mocked or machine.branches or _reaches_out(walker.written):
+        return None
+    if _is_statement(walker, place):
         machine.mocked += (OFFLINE_LIBRARY,)
     return None
+
+
+@lru_cache(maxsize=1)
+def _reaches_out(code: str) -> bool:
+    """Return whether a program may reach the network for all that, or uses nock for more than to say what it answers.
+
+    Asked for each call of one program.
+    """
+    code = OF_COMMENT.sub("", code)
+    names = {found[1] for found in SWITCHED_OFF.finditer(code)}
+    if REACHES_OUT.search(code) is not None or len(names) != 1:
+        return True
+    name = re.escape(names.pop())
+    handed_on = re.findall(rf"(?<![\w.$'\"/-]){name}(?![\w$'\"])(?!\s{{0,9}}(?:\(|\.{USUAL}\b))", code)
+    return len(handed_on) != 1  # where it is declared
+
+
+until_forgotten(_reaches_out.cache_clear)
+OF_COMMENT = expression(r"(?m)^[ \t]{0,99}(?://|\*)[^\n`$]*$")
+SWITCHED_OFF = expression(r"([A-Za-z_$][\w$]{0,60})\s{0,9}\.\s{0,9}disableNetConnect\s{0,9}\(")
+USUAL = "(?:disableNetConnect|cleanAll|isDone|pendingMocks|activeMocks|abortPendingRequests|isActive|define)"
+"""What a test uses of nock beside its answers."""
 
 
 def _is_statement(walker: JavaScript, place: Place) -> bool:
@@ -101,7 +125,8 @@ ENDS_EARLY = words("throw_statement return_statement labeled_statement if_statem
 
 REACHES_OUT = expression(
     r"\b(?:enableNetConnect|allowUnmocked|passthrough|restore\w*|back|recorder|eval|Function|import\s*\(|createRequire|"
-    r"Reflect|Proxy|defineProperty|prototype|globalThis|undici|worker_threads|cluster|vm|loadFile|exit|abort)\b"
+    r"Reflect|Proxy|defineProperty|prototype|globalThis|undici|worker_threads|cluster|vm|loadFile|exit|abort|_load|http2)\b"
+    r"|\brequire\s*\.\s*(?:cache|extensions)|['\"](?:node:)?(?:module|inspector)['\"]"
     r"|nock\s*\[|import\s*\("
 )
 """Ways back to the network, and ways to reach it that a stand-in for HTTP does not see."""

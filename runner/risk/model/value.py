@@ -320,6 +320,7 @@ def concatenate(parts: Iterable[Value], between: str = "") -> Value:
 
 def either(values: Iterable[Value], around: Mapping[frozenset[int], dict[str, Value]] | None = None) -> Value:
     """Return a value that may be any of `values`; `around` has what objects they are parts of are put together into."""
+    values = list(values)
     options = [value for value in values if value is not UNKNOWN and value is not NONE]
     if not options:
         return UNKNOWN
@@ -339,6 +340,8 @@ def either(values: Iterable[Value], around: Mapping[frozenset[int], dict[str, Va
     if maps := {id(option.fields): option.fields for option in options if option.fields}:
         joined.fields = _of_any(maps, labels, around or {})
     joined.labels = frozenset(labels)
+    if "in-memory" in labels and not all("in-memory" in option.labels for option in values):
+        joined.labels -= {"in-memory"}  # only where each of them is
     return joined
 
 

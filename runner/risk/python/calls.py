@@ -57,6 +57,9 @@ def calls(walker: Python, node: ast.Call) -> Value:
     return made
 
 
+TRIED = "DryRun"
+
+
 def _given(walker: Python, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
     """Return the arguments of a call, by place and by name; a password that is written among them is noted."""
     args: list[Value] = []
@@ -70,7 +73,8 @@ def _given(walker: Python, node: ast.Call) -> tuple[list[Value], dict[str, Value
     for keyword in node.keywords:
         value = walker.value(keyword.value)
         if keyword.arg is None:
-            named.update(value.fields or {})
+            # What is in a mapping by now is not always known: what it would only try is taken for done.
+            named.update({key: one for key, one in (value.fields or {}).items() if key != TRIED})
             continue
         named[keyword.arg] = value
         if type(keyword.value) is ast.Constant:
@@ -117,7 +121,7 @@ def _names_of(node: ast.Call) -> str:
     """Return the names that the program has for what a method is called on and for its first argument, `-` for none."""
     on = node.func.value if isinstance(node.func, ast.Attribute) else None
     first = node.args[0] if node.args else None
-    return " ".join(one.id if isinstance(one, ast.Name) else "-" for one in (on, first))
+    return f"{on.id if isinstance(on, ast.Name) else '-'} {first.id if isinstance(first, ast.Name) else '-'}"
 
 
 def _is_stand_in(walker: Python, called: Value, written: ast.expr) -> bool:

@@ -22,6 +22,8 @@ MOST_STATEMENTS = 5_000
 # Comments and texts; each alternative ends at the end of the text at the latest, so none is tried again.
 ASIDE = expression(r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)|'[^']*(?:'|\Z)|(?m:^)\\[a-z][^\n]*")
 """Comments, texts, and lines that psql takes for itself, as `\\copy a FROM 'b'`: they end without a semicolon."""
+NAME_WITH_END = expression(r"[\"`][^\"`;\n]{0,100};[^\"`\n]{0,100}[\"`]")
+"""A name in quotes with what else ends a statement."""
 NAME = rf"(?:ONLY\s+)?([\w.{HOLE}\"`\[\]$-]{{1,120}})"
 DROP = expression(
     rf"DROP\s+(TABLE|DATABASE|SCHEMA|VIEW|MATERIALIZED\s+VIEW|INDEX|COLLECTION|KEYSPACE|USER|ROLE|TRIGGER|SEQUENCE)"
@@ -144,6 +146,7 @@ class DataChange(NamedTuple):
 def changes(text: str, noted: Notes | set[str]) -> Iterator[DataChange]:
     """Yield what the statements in `text` do, in their order; nothing for what is no SQL. Takes linear time."""
     plain = ASIDE.sub(_instead, bounded(noted, text, LONGEST_SQL, "characters of SQL"))
+    plain = NAME_WITH_END.sub(lambda name: name[0].replace(";", "_"), plain)
     if TAKEN_BACK.search(plain) is not None and "commit" not in plain.lower():
         return
     for statement in bounded(noted, plain.split(";"), MOST_STATEMENTS, "statements of SQL"):
@@ -153,7 +156,7 @@ def changes(text: str, noted: Notes | set[str]) -> Iterator[DataChange]:
 
 
 EXPLAINED = expression(
-    r"\AEXPLAIN\s{1,20}+(?:ANALY[SZ]E\s{1,20}+(?:VERBOSE\s{1,20}+)?|\((?=[^)]{0,300}\bANALY[SZ]E\b)[^)]{0,300}\)\s{0,20}+)",
+    rf"\AEXPLAIN\s{{1,20}}+(?:ANALY[SZ]E\s{{1,20}}+(?:VERBOSE\s{{1,20}}+)?|\((?=[^)]{{0,300}}(?:\bANALY[SZ]E\b|{HOLE}))[^)]{{0,300}}\)\s{{0,20}}+|{HOLE}\s{{0,20}}+)",
     re.IGNORECASE,
 )
 """What stands before a statement that a database runs to measure it."""
@@ -193,7 +196,7 @@ def _of_data(statement: str) -> DataChange | None:
 PRIVILEGES = r"(?:ALL(?:\s+PRIVILEGES)?|SELECT|INSERT|UPDATE|DELETE|USAGE|EXECUTE|CONNECT|CREATE|TRUNCATE|REFERENCES)"
 GRANTED = expression(
     rf"GRANT\s+(?P<rights>{PRIVILEGES}(?:\s*,\s*{PRIVILEGES}){{0,9}})\s+ON\s+[\w\s.*\"`{HOLE}]{{0,100}}?(?P<on>[\w.*\"`{HOLE}]{{1,60}})"
-    r"\s+TO\s+(?P<who>[\w\"'`%@.]{1,60})",
+    r"\s+TO\s+(?P<who>[\w\"'`%@.,\s]{1,300})",
     re.IGNORECASE,
 )
 EVERYBODY = expression(
@@ -230,7 +233,9 @@ PROTECTIONS = (
 
 def _opened(statement: str) -> DataChange | None:
     """Return what a statement changes of who may read or change something; None for any other."""
-    if (granted := GRANTED.match(statement)) is not None and EVERYBODY.fullmatch(granted["who"]) is not None:
+    if (granted := GRANTED.match(statement)) is not None and any(
+        EVERYBODY.fullmatch(one.split()[0]) for one in granted["who"].split(",") if one.strip()
+    ):
         rights = " and ".join(dict.fromkeys(" ".join(one.upper().split()) for one in granted["rights"].split(",")))
         return DataChange(Effect.OPENS, _table(granted["on"]), f"lets everybody {rights} in")
     for pattern, what in PROTECTIONS:

@@ -102,6 +102,8 @@ class ShellContext:
     """Containers that the script has surely started itself, by their names, and the labels of these."""
     halts: int = 0
     """Line from which on the script ends where a plain command fails; 0 where that is not sure."""
+    keeps_random: bool = False
+    """Whether nothing in the script takes numbers out of what has a random one, or sets where they come from."""
     asking: int = 0
     """Operators and conditions around the current command by which the script goes on where it fails."""
     replaced: set[str] = field(default_factory=set)

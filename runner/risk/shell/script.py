@@ -18,7 +18,7 @@ from runner.risk.shell.noted import MANY, MANY_TURNS, depends_on, note_flood, no
 from runner.risk.shell.redirects import LEAVES, PROBE, SILENT, behind, read_redirects, redirects_of, write_redirect
 from runner.risk.shell.replaced import keeps_functions, surely_replaces
 from runner.risk.shell.simple import SimpleCommands, hides_name
-from runner.risk.shell.stand_ins import stand_ins
+from runner.risk.shell.stand_ins import keeps_random, stand_ins
 from runner.risk.shell.subscripts import worked_out
 from runner.risk.shell.syntax import halts_from, is_broken, is_cut_off, parse, place, source, stops_at
 from runner.risk.shell.words import WORDS, ShellWords
@@ -72,6 +72,7 @@ class Shell:
         if not inner and not self.broken and self.shell.trail.depth == 0:
             self.shell.stand_ins = stand_ins(root)
             self.shell.halts = halts_from(root)
+            self.shell.keeps_random = keeps_random(source(root))
         result = self.block(root.named_children, stdin)
         state = self.shell.state
         for name, bodies in list(state.functions.items()):

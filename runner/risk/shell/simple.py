@@ -14,6 +14,7 @@ from runner.risk.model.acts import Source
 from runner.risk.model.bounds import excerpt
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, labels_of, text
 from runner.risk.shell.command import ELSEWHERE, Command
+from runner.risk.shell.commands.dry import is_dry
 from runner.risk.shell.commands.table import commands, known_as
 from runner.risk.shell.obeying import FROM_OUTSIDE, how_it_runs, note_obeyed
 from runner.risk.shell.redirects import shown
@@ -224,6 +225,8 @@ class SimpleCommands:
             fields["runs"] = text(how.name)
         if words[0].text in shell.state.functions:
             fields["defined"] = text("yes")
+        if is_dry(command.name, [word.text for word in words[1:]]):
+            fields["dry"] = text("yes")
         shell.trail.add("command", command.name, fields, command.place, command.labels)
         if how is Obeys.DOES:
             note_obeyed(command)

@@ -168,6 +168,7 @@ class ShellWords:
             self.block(node.named_children, Value((HOLE,)) if output is UNKNOWN else output)
 
     def _arithmetic(self, node: Node) -> Word:
+        self.inside(node)
         return Word(Value((HOLE,)))
 
     def _array(self, node: Node) -> Word:

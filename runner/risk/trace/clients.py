@@ -13,7 +13,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN, Value, labels_of, text
-from runner.risk.trace.remote import COMPUTES, DELETING, LOCAL, PART, note_settings, opens
+from runner.risk.trace.remote import ALTERING, COMPUTES, DELETING, LOCAL, LOOKING, PART, note_settings, opens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,12 +46,12 @@ INSIDE = words(
     "observer plugin queries style"
 )
 """What is in the program itself, or on a page."""
-CHANGES = words("make promote elevate demote seek rewind") | words(
-    "add apply approve archive assign attach ban block cancel change close confirm copy create deploy deactivate "
-    "detach disable edit enable forward grant import insert invite kick leave forget lock merge modify mark move "
-    "patch pause promote publish put reassign reboot register reject release rename replace reset resolve restart "
-    "restore revoke rotate schedule set share stop submit suspend tag transfer trigger unarchive unassign unfollow "
-    "unlock unpin unsubscribe update upload upsert write"
+CHANGING = ALTERING | words(
+    "add apply approve archive assign attach ban block cancel close confirm copy create deactivate demote deploy "
+    "detach disable elevate enable forget forward grant import insert invite kick leave lock make mark merge move "
+    "pause promote publish put reassign reboot register reject release rename resolve restart restore revoke "
+    "rewind rotate schedule seek share stop submit suspend tag transfer trigger unarchive unassign unfollow "
+    "unlock unpin unsubscribe upload upsert write"
 )
 """Verbs by which something that a service keeps is changed."""
 OF_CLIENT = expression(
@@ -68,10 +68,10 @@ ASKS = words(
     "perform method action query_raw callfunction"
 )
 """Methods, in small letters, that get told by a text what to do."""
-BY_MANY = words("batch bulk mass async begin")
-
-
-OF_TESTS = expression(r"(?i)mock|memory|^nock$|^msw|sinon|fake|stub|test|jest|^aedes$|pg-mem|pglite")
+OF_TESTS = expression(
+    r"(?i)(?<![a-z])(?:memory|sinon|fake|stub|test|jest|pg-mem|pglite)|mock(?![a-z])|mocking|supertest|vitest|^nock$"
+    r"|^msw|^aedes$"
+)
 """Libraries that stand for a service in tests."""
 
 
@@ -158,18 +158,19 @@ def note_by_client(
         what = text(args[0].text if request is None else request[2])
         values = {"at": text("service"), "target": what, "with": Value(items=list(args[1:]))}
         note_settings(trail.add("configure", called.name, values, place, called.labels), args, {})
-    elif (plain[0] in CHANGES or (command and plain[0] not in LOOKS)) and OF_CLIENT.fullmatch(
+    elif (plain[0] in CHANGING or (command and plain[0] not in OTHERWISE_OF_AWS)) and OF_CLIENT.fullmatch(
         last.removesuffix("Command")
     ) is None:
         where = text("the cloud" if library.startswith(CLOUDS) else "service")
         values = {"at": where, "with": Value(items=list(args))}
         note_settings(trail.add("configure", called.name, values, place, called.labels), args, {})
-    elif plain[0] not in READS and (opened := next(opens(args, {}), "")):
+    elif plain[0] not in LOOKING_OF_CLIENTS and (opened := next(opens(args, {}), "")):
         values = {"at": text("service"), "with": Value(items=list(args)), "opens": text(opened)}
         trail.add("configure", called.name, values, place, called.labels)
 
 
-READS = words("get list find fetch search query read describe count has is on lookup select filter log")
+LOOKING_OF_CLIENTS = LOOKING | words("query is on select filter log")
+"""Words that names of methods of a client begin with by which nothing is opened to anybody."""
 WRITING = expression(
     r"(?:write|save|export|dump|render|output|convert|print)?(?:To|As)?_?(?:File|Disk|Path|Pdf|PDF|Png|PNG|Xlsx|XLSX|Csv|CSV)(?:Sync|Async)?"
     r"|toFile|saveAs|write|save|export|outputFile"
@@ -208,9 +209,7 @@ def _is_read(trail: Trail, path: str) -> bool:
     return any(act.kind == "read" and act.get("path").exact == path for act in trail.acts)
 
 
-LOOKS = words(
-    "get list describe head search lookup select scan query batch put publish invoke send upload decrypt sign"
-)
+OTHERWISE_OF_AWS = LOOKING | words("scan query select batch put publish invoke send upload decrypt sign")
 """Verbs of commands of AWS that change nothing there, or are acts of their own."""
 
 
@@ -239,6 +238,8 @@ def _is_address(value: Value, depth: int = 0) -> bool:
 
 def _is_deed(plain: Sequence[str], args: Sequence[Value], *, awaited: bool) -> bool:
     """Return whether a verb in the name of a method says that something is deleted: `messageDelete`, `removeAll`."""
+    if "and" in plain:  # `getAndDelete`
+        plain = plain[len(plain) - plain[::-1].index("and") :]
     if not plain or plain[0] in NO_DEED:
         return False
     if tuple(plain[-2:]) in RESETS or (awaited and tuple(plain) == ("clear",)):

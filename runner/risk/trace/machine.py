@@ -20,11 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import DEEDS, NOT_REACHED, OF_PLACES, OFFLINE, TEST_ROWS, WAY_BACK, Place, Source
 from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt, is_beyond
+from runner.risk.model.held import until_forgotten
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import (
     HOLE,
@@ -80,7 +83,14 @@ FAKE_FILES = "files in memory"
 OFFLINE_LIBRARY = "nock."
 """What is among the replaced where a test answers all requests by HTTP itself."""
 ANSWERED = frozenset({OFFLINE})
+LOST = dict.fromkeys(("replace", "replaceAll", "concat"), CUT_OFF | {"in-memory"})
+"""Labels that methods take away by which the address of a database in memory may become another one."""
 REQUESTS = frozenset({"send", "fetch"})
+NOT_ANSWERED = expression(
+    r"(?:net|tls|dgram|dns|http2|ws|WebSocket|undici|nodemailer|puppeteer|playwright|@playwright/|socket\.io|mqtt|ssh2)"
+    r"|~?fetch\Z|.{0,200}\.goto\Z"
+)
+"""What makes requests that a stand-in for HTTP does not see: sockets, browsers, and in some versions `fetch`."""
 IN_MEMORY = OF_PLACES - {"discard", "start", "use"}
 """Kinds of acts that are done in memory where files are."""
 FAKE_ROWS = "rows that are put back"
@@ -309,7 +319,7 @@ class Machine:
         if given_values:
             given_labels = labels_of(given_values)
             labels |= kept(given_labels, name)
-        labels -= secrets(labels) if _is_hint(called, args) else CUT_OFF
+        labels -= secrets(labels) if _is_hint(called, args) else LOST.get(called.attribute, CUT_OFF)
         result = Value(name=f"{name}()" if name and len(name) < 110 else name, labels=labels)
         meanings = self.vocabulary.of(name)
         for meaning in meanings:
@@ -328,25 +338,22 @@ class Machine:
         """Note a call of which nothing is known but its name; return labels for what it gives."""
         name = called.name
         self.trail.called.add(name)
-        calls = self.trail.given.setdefault(name, [])
+        calls = [] if self.mocked and self.is_mocked(name) else self.trail.given.setdefault(name, [])
         calls.append((*args, *named.values()))
         self.trail.called_at.setdefault(name, self.trail.place or place)
-        if self.language == "javascript" and len(calls) <= MOST_TOLD:
-            package = library_of(name, self.trail, python=False)
-            note_client(self.trail, name, args, package, known=self.vocabulary.has_library(name))
+        python = self.language == "python"
+        library = library_of(name, self.trail, python=python) if "." in name or not python else ""
+        if not python and library and len(calls) <= MOST_TOLD:
+            note_client(self.trail, name, args, library, known=self.vocabulary.has_library(name))
         module = self._picked_from(name) if name[-1:] == "]" else name if self._is_harming(name) else ""
         if module:
             self.trail.add("enumerated", name, {"of": text(module), "how": text("computed")}, place, called.labels)
-        if "." in name and (library := library_of(name, self.trail, python=self.language == "python")):
+        if "." in name and library:
             before = len(self.trail.acts)
             note_verb(self.trail, called, args, named, library, place, self.written)
-            if self.language == "python" and not self.mocked:
+            if python and not self.mocked:
                 return note_by_verb(self.trail, self.nested, called, (*args, *named.values()), place)
-            if (
-                self.language == "javascript"
-                and len(self.trail.acts) == before
-                and not any(map(_only_names, self.vocabulary.of(name)))
-            ):
+            if not python and len(self.trail.acts) == before and not any(map(_only_names, self.vocabulary.of(name))):
                 note_by_client(self.trail, called, args, library, place, awaited=self.awaits)
                 for act in files_by_name(self.trail, called, args, library, place):
                     self.nested.done(act)
@@ -449,13 +456,13 @@ class Machine:
         if act == "destroy" and self.written:
             fields["as"] = text(self.written)
         labels = called.labels
-        if act in ("destroy", "configure") and is_tried(called.name, args, named):
+        if act in ("destroy", "configure") and is_tried(called.name, args, named) and self._is_written_as_tried():
             act, fields = "mention", {"tried": text("DryRun")}
         elif act in ("destroy", "configure") and makes_client(act, called.name):
             act = "mention"
         if self.mocked:
             labels = labels | self.stand_in(called.name, act)
-            if act in REQUESTS and OFFLINE_LIBRARY in self.mocked:
+            if act in REQUESTS and OFFLINE_LIBRARY in self.mocked and NOT_ANSWERED.match(called.name) is None:
                 labels |= ANSWERED
         in_memory = act in IN_MEMORY and FAKE_FILES in self.mocked
         if labels >= MOCKED and (in_memory or self.language == "javascript"):
@@ -471,6 +478,10 @@ class Machine:
         if act in ASKS:
             note_asked(self.trail, done, args, named, place)
         return result.labelled(self.nested.done(done))
+
+    def _is_written_as_tried(self) -> bool:
+        """Return whether nothing in a program of JavaScript may take `DryRun` back from what it has put together."""
+        return self.language != "javascript" or not takes_back(getattr(self.walker, "written", ""))
 
     def _each_deleted(
         self, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str]
@@ -803,6 +814,22 @@ def is_tried(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> bo
         return False
     given = [named.get("DryRun", UNKNOWN), *((one.fields or {}).get("DryRun", UNKNOWN) for one in args)]
     return any(one.name in ("True", "true") for one in given)
+
+
+TAKES_BACK = expression(
+    r"\bdelete\b|\b(?:assign|merge\w*|extend|defaults\w*|Reflect|defineProperty|Proxy|eval|Function|setPrototypeOf|with)\b"
+    r"|\.\.\.|\bDryRun\b(?!['\"]?\s{0,9}:\s{0,9}true\b)|\[\s{0,9}\w{1,60}\s{0,9}\]\s{0,9}="
+)
+"""Ways in which what a program puts together may say something else later."""
+
+
+@lru_cache(maxsize=1)
+def takes_back(code: str) -> bool:
+    """Return whether a program may change the settings that it gives; asked for each call of one program."""
+    return TAKES_BACK.search(code) is not None
+
+
+until_forgotten(takes_back.cache_clear)
 
 
 ASKING = words("get head options fetch")

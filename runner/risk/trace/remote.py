@@ -28,6 +28,8 @@ MUTATION = expression(
 )
 """A mutation of GraphQL whose name says that it deletes something."""
 DELETING = words("delete destroy purge wipe truncate erase drop remove obliterate")
+LOOKING = words("get list describe head count exists has show find search read fetch lookup retrieve")
+"""Words that names of functions begin with which change nothing, if they do what they are called."""
 DELETES = words("delete del")
 ASKED = expression(r"DELETE\s{1,9}(?P<path>/\S{1,300})")
 """How some libraries are asked: `request("DELETE /repos/a/b")`."""
@@ -173,7 +175,7 @@ ANYWHERE = words("source_ranges sourceranges is_superuser issuperuser entity_id"
 """Settings of these that open something, whichever library gets them."""
 PASSWORDS = expression(r"(?i)(?:user|new|temporary|admin)?_?(?:password|passwd|unicodepwd)|unicodepwd")
 """Settings by which an account gets another password."""
-CHANGES = words("modify update reset change set patch edit replace")
+ALTERING = words("modify update reset change set patch edit replace")
 """What names of functions begin with which change what is there."""
 TRADES = words("buy sell")
 ORDERS = words("create place submit open")
@@ -503,7 +505,7 @@ def _has_key(trail: Trail, library: str) -> bool:
 def _sets_password(name: str, values: Sequence[Value], named: Mapping[str, Value]) -> bool:
     """Return whether a function that changes accounts elsewhere gives one another password."""
     parts = PART.findall(name.removesuffix("()").rpartition(".")[2])
-    if CHANGES.isdisjoint(part.lower() for part in parts[:2]):
+    if ALTERING.isdisjoint(part.lower() for part in parts[:2]):
         return False
     keys = [*named, *(key for one in values for key in one.fields or ())]
     return any(map(PASSWORDS.fullmatch, keys))
@@ -611,7 +613,9 @@ def _expiring(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[s
 
 def _levels(values: Sequence[Value], named: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
     """Yield what a call is given with names, however deep."""
-    level = [dict(named), *(one.fields for one in values if one.fields)]
+    level = [one for one in (named, *(value.fields for value in values)) if one]
+    if not level and all(one.items is None for one in values):
+        return
     inside = list(values)
     for _ in range(DEEPEST):
         yield from level

@@ -97,6 +97,11 @@ def note_statements(trail: Trail, act: Act) -> None:
         act.fields["effect"] = text(found[0].effect.name)
         act.fields["changes"] = Value(items=[text(one.words) for one in found if one.effect > Effect.ADDS])
         act.fields["table"] = text(found[0].table)
+        opened = [one.what for one in found if one.effect is Effect.OPENS]
+        if any(what.startswith("lets everybody") for what in opened):
+            act.fields["to-all"] = text("yes")
+        if any(what.startswith(("switches off", "removes")) for what in opened):
+            act.fields["unprotects"] = text("yes")
         made = {one.table for one in found if one.effect is Effect.ADDS}
         act.fields["adds"] = Value(items=[text(table) for table in sorted(made) if table])
         grave = [one for one in found if one.effect > Effect.DELETES]

@@ -14,22 +14,11 @@ from runner.model.request import Language
 from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
 from runner.risk.model.acts import CONTAINER, ON_MACHINE, REPEATED, VALUE_OF
 from runner.risk.model.value import is_absent, labels_of
+from runner.risk.shell.commands.asked import SAID, VerbKind
 from runner.risk.shell.commands.table import known_as
 from runner.risk.trace.files import IN_MEMORY
 from runner.risk.trace.remote import COMPUTES, LOCAL
-from runner.risk.verdict.called import (
-    calls_in_words,
-    in_memory_in_words,
-    is_in_memory,
-    printed_in_words,
-    tests_in_words,
-    told_at,
-    without_tests,
-)
-from runner.risk.verdict.calls import BARE, functions_of, telling
-from runner.risk.verdict.calls import ways as ways_to_call
-from runner.risk.verdict.computing import PRINTS as PRINTED
-from runner.risk.verdict.computing import calls_of, is_said, libraries, only_computes, only_look, prints
+from runner.risk.verdict.computing import libraries, only_computes, printed_in_words, prints
 from runner.risk.verdict.doing import (
     A_FILE,
     BY_KIND,
@@ -41,13 +30,16 @@ from runner.risk.verdict.doing import (
     doings,
     library_of,
 )
+from runner.risk.verdict.in_memory import in_memory_in_words, is_in_memory
+from runner.risk.verdict.library_calls import LibraryCalls
 from runner.risk.verdict.naming import TEMPORARY_FILES, identifier, listed, quoted
 from runner.risk.verdict.naming import shown as plain_words
 from runner.risk.verdict.programs import INTERPRETERS, WOULD_DO
 from runner.risk.verdict.sentence import NOT_KNOWN, finished, sentence
+from runner.risk.verdict.tests import SAID_OF_TESTS, first_test, tests_in_words, without_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from runner.model.request import Request
     from runner.risk.model.acts import Act, Place, Trail
@@ -65,6 +57,8 @@ BY_NAME = "by name that only looks, and it was not read"
 OWN_WORDS = frozenset({"noted.repaired"})
 
 
+NAMED = (Verb.STARTS, Verb.CALLS)
+"""What is no act of its own where another one says it."""
 PLAIN_DEEDS = frozenset((Verb.STARTS, Verb.CONNECTS, Verb.READS, Verb.LISTS, Verb.WRITES))
 """What is ordinary by itself: what makes it more than that is in the words of the rule."""
 
@@ -122,15 +116,15 @@ def _verdict(
     cut = stopped is not None or len(trail.acts) > MOST_LOOKED_AT
     partly = PARTLY if cut or any(map(_is_unread, trail.acts)) else ""
     found = [*doings(trail.acts, targets)]
+    calls = LibraryCalls(request.language, trail)
     if len(found) > 1:
         found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
     lead = _lead(findings, found, judged)
     deed = None if lead is None else lead[1]
-    looked = _look_at(findings, found, trail, lines, judged, deed, javascript=request.language is Language.JAVASCRIPT)
+    looked = _look_at(findings, found, calls, trail, lines, judged, deed)
     source = _source(found)
     needless = _needless(found, source) if len(found) > 1 else set[int]()
-    named = (Verb.STARTS, Verb.CALLS)
-    acts = _acts([one for one in found if one.verb not in named or one.act.order not in needless], lines)
+    acts = _acts([one for one in found if one.verb not in NAMED or one.act.order not in needless], lines)
     fuller = _fuller(found, needless)
     shown = [*condensed(found, needless, source, deed)]
     whole = [*condensed(found, needless, source, deed, fuller)] if fuller else shown
@@ -150,20 +144,23 @@ def _verdict(
         handed = {quoted(one.act.get("to").text, 30) for one in found if one.verb is Verb.HANDS}
         by = {quoted(library_of(one.act.name), 30) for one in found}
         handed |= {quoted(one.named.place, 30) for one in found if one.act.kind == "hand" and one.named.place}
-        calls = [name for name in known if "." not in name and name not in handed]
-        called = [name for name in calls if name not in by or not is_said(name, request.language, trail)]
+        plain = [name for name in known if "." not in name and name not in handed]
+        called = [name for name in plain if name not in by or not calls.is_said(name)]
         given, high = [*_keys(found)], _is_raised(findings, Level.HIGH)
         only = given and not called and not partly and not tests and {verb for verb, _ in shown} == {Verb.CALLS}
-        if only and all(only_look(quoted(one.place, 30), request.language, trail) for one in given):
+        if only and all(calls.only_look(quoted(one.place, 30)) for one in given):
             return RiskVerdict(f"{sentence(shown)[:-1]}; {BY_NAME}.", looked, acts)
-        detailed = [*condensed(found, needless, source, deed, {**fuller, **_keyed(found, trail)}), *installed]
-        detailed_ways = [[*detailed, *one] for one in _told(called, calls, request.language, trail)]
         looks = proved and not (partly or every or request.packages) and {verb for verb, _ in shown} <= LOOKING
-        ways = [[*one, *((Verb.CALLS, name) for name in called)] for one in (whole, shown)]
+        ways: Iterable[list[tuple[Verb, str]]] = [
+            [*one, *((Verb.CALLS, name) for name in called)] for one in (whole, shown)
+        ]
         if request.language is Language.PYTHON:
-            ways = _of_python((whole, shown), called, given, handed & {*known}, trail, calm=not high)
+            ways = _of_python((whole, shown), called, given, handed & {*known}, calls, [] if high else last)
         elif {verb for verb, _ in shown} | {Verb.CALLS for _ in called} <= CALM:
-            ways = [[*one, *more] for one in (*detailed_ways, *ways) for more in (last, [])]
+            # The fullest: with what is called of each library, those too that are given their key.
+            detailed = [*condensed(found, needless, source, deed, {**fuller, **_keyed(found, calls)}), *installed]
+            told = [[*detailed, *one] for one in _told(called, plain, request.language, calls)]
+            ways = [[*one, *more] for one in (*told, *ways) for more in (last, [])]
         elif tests and not high:
             ways = [[*one, *more] for more in (last, []) for one in ways]
         said = fullest(ways, partly)
@@ -172,7 +169,7 @@ def _verdict(
     if not partly and (inside := _in_memory(trail, known, tests)):
         nothing = f"no use of files, network or other programs was found{'' if proved else PARTLY}"
         return RiskVerdict(f"{inside[:-1]}; {nothing}.", looked, acts)
-    return RiskVerdict(_without_acts(request, trail, known, partly, "" if proved else left[0]), looked, acts)
+    return RiskVerdict(_without_acts(request, trail, calls, known, partly, "" if proved else left[0]), looked, acts)
 
 
 def _of_python(
@@ -180,26 +177,21 @@ def _of_python(
     called: Sequence[str],
     given: Sequence[Named],
     handed: Collection[str],
-    trail: Trail,
-    *,
-    calm: bool,
-) -> list[list[tuple[Verb, str]]]:
-    """Return ways to say what is `shown`, with what is `called`, `given` its key or `handed` something.
+    calls: LibraryCalls,
+    last: Sequence[tuple[Verb, str]],
+) -> Iterator[list[tuple[Verb, str]]]:
+    """Yield ways to say what is `shown`, with what is `called`, `given` its key or `handed` something.
 
-    That results are printed is said of what is `calm` and changes nothing.
+    What is `last` is said where nothing is changed and there is room.
     """
     keys = {quoted(one.place, 30): one.words.removeprefix(quoted(one.place, 30)) for one in given}
     words = {one.words for one in given}
-    calls = [*ways_to_call(called, trail, handed - keys.keys(), keys)]
-    ways = [
-        [*(one for one in way if one[1] not in words), *((Verb.CALLS, one) for one in more)]
-        for way in shown
-        for more in calls
-    ]
     changes = any(verb in CHANGING for way in shown for verb, _ in way)
-    if changes or not calm or PRINTED.isdisjoint(trail.called):
-        return ways
-    return [[*one, (Verb.PRINTS, RESULTS)] for one in ways] + ways
+    for end in (last, []) if last and not changes else ([],):
+        for way in shown:
+            plain = [one for one in way if one[1] not in words]
+            for more in calls.ways(called, handed - keys.keys(), keys):
+                yield [*plain, *((Verb.CALLS, one) for one in more), *end]
 
 
 def _keys(found: Sequence[Doing]) -> Iterator[Named]:
@@ -236,39 +228,41 @@ CALM = frozenset(
 
 
 def _told(
-    called: Sequence[str], besides: Sequence[str], language: Language | None, trail: Trail
+    called: Sequence[str], besides: Sequence[str], language: Language | None, calls: LibraryCalls
 ) -> Iterator[list[tuple[Verb, str]]]:
     """Yield what is `called`, and `besides` of libraries that acts name: whole, and as far as names tell something."""
     if language is not Language.JAVASCRIPT:
         return
-    words = {name: _in_calls(name, trail) for name in (*called, *besides)}
+    words = {name: _in_calls(name, calls) for name in (*called, *besides)}
     telling = [(Verb.CALLS, said) for name, said in words.items() if said != name]
     yield [*((Verb.CALLS, words[name]) for name in called if words[name] == name), *telling]
     if telling:
         yield [*telling, (Verb.CALLS, "other libraries")] if any(words[name] == name for name in called) else telling
 
 
-def _in_calls(name: str, trail: Trail) -> str:
+def _in_calls(name: str, calls: LibraryCalls) -> str:
     """Return a library, which is quoted, with what is called of it."""
-    methods = calls_in_words(name.strip("“”"), trail) if name[:1] == "“" else ""
+    methods = calls.in_words(name)
     return f"{methods} of {name}" if methods else name
 
 
-def _keyed(found: Sequence[Doing], trail: Trail) -> dict[int, str]:
+def _keyed(found: Sequence[Doing], calls: LibraryCalls) -> dict[int, str]:
     """Return fuller words, by the order of the act, for libraries that get their key: with what is called of them."""
     fuller = {}
     for one in found:
         if one.verb is Verb.CALLS and one.act.kind == "hand" and one.named.place:
             name, with_key, key = one.named.words.partition(" with ")
-            fuller[one.act.order] = f"{_in_calls(name, trail)}{with_key}{key}"
+            fuller[one.act.order] = f"{_in_calls(name, calls)}{with_key}{key}"
         elif one.verb is Verb.HANDS and one.named.words.endswith(NOT_KNOWN):
             given, to, name = one.named.words.removesuffix(NOT_KNOWN).rpartition(" to ")
-            methods = calls_in_words(name.strip("“”"), trail)
+            methods = calls.in_words(name)
             fuller[one.act.order] = f"{given}{to}{name}{NOT_KNOWN}{f', for {methods}' if methods else ''}"
     return fuller
 
 
-def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: str, doubt: str) -> str:
+def _without_acts(
+    request: Request, trail: Trail, calls: LibraryCalls, known: Sequence[str], partly: str, doubt: str
+) -> str:
     """Return the sentence on a program in which nothing was found; `doubt` is what could not be read of it, if any."""
     if not doubt and not partly and only_computes(request.language, trail):
         computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
@@ -286,17 +280,16 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
     ):
         return f"Works on a database in memory; {nothing}"
     if known:
-        calls = [(name, _methods(name, request.language, trail)) for name in known]
-        named = [f"{functions} of {name}" if functions else name for name, functions in calls]
+        every = [(name, calls.in_words(name, every=True)) for name in known]
+        named = [f"{functions} of {name}" if functions else name for name, functions in every]
         if any(name.startswith("“") for name in known):
-            looks = all(only_look(name, request.language, trail) for name in known)
+            looks = all(map(calls.only_look, known))
             nothing = f"{BY_NAME if looks else 'what that does was not read'}{partly}."
         elif doubt:
             nothing = f"{nothing.removesuffix(f'{partly}.')}{partly or PARTLY}."
         last = _last(request.language, trail)
-        first = request.language is Language.PYTHON and prints(request.language, trail, request.code)
-        printed = [(Verb.PRINTS, RESULTS)] if first else []
-        whole = f"{sentence([*printed, *((Verb.CALLS, one) for one in named), *last])[:-1]}; {nothing}"
+        acts = ((Verb.CALLS, one) for one in named)
+        whole = f"{sentence([*last, *acts] if request.language is Language.PYTHON else [*acts, *last])[:-1]}; {nothing}"
         return (
             whole
             if len(whole) <= LONGEST_SENTENCE
@@ -304,16 +297,8 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
         )
     if doubt and not partly:
         computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
-        return f"{computes}, as far as could be read: {doubt[0].lower()}{doubt[1:]}"
+        return f"{computes}, as far as could be read, but {doubt[0].lower()}{doubt[1:]}"
     return f"{nothing[0].upper()}{nothing[1:]}"
-
-
-def _methods(library: str, language: Language | None, trail: Trail) -> str:
-    if language is Language.PYTHON:
-        return functions_of(library, trail, every=True)
-    if language is Language.JAVASCRIPT and library[:1] == "“":
-        return calls_in_words(library.strip("“”"), trail)
-    return calls_of(library, language, trail)
 
 
 def _is_unread(act: Act) -> bool:
@@ -400,11 +385,7 @@ def _naming(said: str, hosts: Sequence[str]) -> str:
     return whole if len(whole) <= LONGEST_SENTENCE else said
 
 
-RESULTS = "results"
-"""What a program prints of which no more is said."""
-
-
-def fullest(ways: Sequence[Sequence[tuple[Verb, str]]], partly: str) -> str:
+def fullest(ways: Iterable[Sequence[tuple[Verb, str]]], partly: str) -> str:
     """Return the first of several ways to say the same that leaves nothing out; the last where each does."""
     said = ""
     for one in ways:
@@ -425,9 +406,12 @@ def _led(lead: str, ways: tuple[Sequence[tuple[Verb, str]], Sequence[tuple[Verb,
     plain = [one for one in shown if one[0] is not Verb.CALLS]
     for others, most in ((fuller, 6), (shown, 6), (plain, 6), (plain, 3), (plain, 2), (plain, 1)):
         rest = sentence(others[:most])[:-1] if others else ""
-        if most < len(others) and not rest.endswith(" more"):
+        if most < len(others) and not rest.endswith((" and more", ", and does more")):
             before, joined, last = rest.rpartition(" and ")
-            rest = f"{before}, {last} and more" if joined else f"{rest} and more"
+            counted = rest.endswith(" more")
+            rest = (
+                f"{rest}, and does more" if counted else f"{before}, {last} and more" if joined else f"{rest} and more"
+            )
         whole = f"{lead}; it also {rest[:1].lower()}{rest[1:]}"
         if rest and len(whole) <= LONGEST_LED:
             return finished([whole], partly=partly)
@@ -441,12 +425,11 @@ LONGEST_LEAD, LONGEST_LED = 130, 195
 def _look_at(
     findings: Sequence[Finding],
     found: Sequence[Doing],
+    calls: LibraryCalls,
     trail: Trail,
     lines: Lines,
     judged: Mapping[int, Judged],
     deed: Doing | None,
-    *,
-    javascript: bool,
 ) -> Span | None:
     """Return the line that decides: where the target comes from, else where the worst finding is.
 
@@ -456,7 +439,7 @@ def _look_at(
     """
     worst = max((one for one in findings if one.span != WHOLE), key=lambda one: one.level, default=None)
     if worst is None or worst.level < Level.MEDIUM:
-        return _calm_line(found, trail, lines, javascript=javascript)
+        return _calm_line(found, calls, trail, lines)
     if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], judged) == worst.level:
         path = found[0].act.get("path")
         names = {label[len(VALUE_OF) :] for label in labels_of((path,)) if label.startswith(VALUE_OF)}
@@ -473,16 +456,16 @@ def _look_at(
     return deciding(first, lines)
 
 
-def _calm_line(found: Sequence[Doing], trail: Trail, lines: Lines, *, javascript: bool) -> Span | None:
+def _calm_line(found: Sequence[Doing], calls: LibraryCalls, trail: Trail, lines: Lines) -> Span | None:
     """Return the line that most of code is for which nobody has to be careful about; None where there are few lines."""
-    if javascript:
+    if calls.javascript:
         changes = (one for one in found if one.verb in CHANGING and one.named.words != TEMPORARY_FILES)
         first = min(changes, key=lambda one: ORDER[one.verb], default=None)
-        place = first.place if first is not None else _main(found, trail)
+        place = first.place if first is not None else _main(found, calls, trail)
         return None if place is None or len(lines) <= SEEN_AT_ONCE else lines.place(place)
     main = min(_telling(found), key=_aside, default=None)
     shows = trail.given and len(lines) > SEEN_AT_ONCE and (main is None or main.verb not in CHANGING)
-    if shows and (asks := _main_line(found, trail, lines)) is not None:
+    if shows and (asks := _main_line(found, calls, trail, lines)) is not None:
         return asks
     if main is None or _aside(main)[0] > LOOKED_AT:
         return None
@@ -577,30 +560,27 @@ GIVES = expression(
     r"(?:^|\s)(?:-[FdT]|--(?:form|data|json|upload-file|post-file|post-data|body-file|body-data)[a-z-]{0,12})(?:[\s=]|$)"
 )
 """Options of commands behind which that stands which is sent."""
-LOOKS = frozenset(("lists", "shows", "searches", "compares", "counts", "queries", "estimates", "shows what is in"))
+LOOKS = frozenset((*SAID[VerbKind.LOOKS], "shows what is in"))
+"""Verbs of what programs do that changes nothing."""
 
 
-def _main_line(found: Sequence[Doing], trail: Trail, lines: Lines) -> Span | None:
+def _main_line(found: Sequence[Doing], calls: LibraryCalls, trail: Trail, lines: Lines) -> Span | None:
     """Return the line of a program that changes nothing in which it gets what it is about; None where none is known."""
-    if trail.given:
-        named = {quoted(name.lstrip("~").partition(".")[0].removesuffix("()"), 30) for name in trail.given}
-        imported = {act.name.partition(".")[0] for act in trail.acts if act.kind == "import"} - COMPUTES
-        calls = [call for name in sorted(named) if name.strip("“”") in imported for call in telling(name, trail)]
-        if most := [one for one in calls if one.rank > BARE]:
-            return lines.place(min(most, key=lambda one: (-one.rank, one.place)).place)
+    if (called := calls.main(COMPUTES)) is not None:
+        return lines.place(called)
     gets = (one for one in found if one.verb in (Verb.FETCHES, Verb.READS, Verb.LISTS))
     read = next((one for one in gets if one.named.words != TEMPORARY_FILES), None)
     return None if read is None else lines.place(read.place)
 
 
-def _main(found: Sequence[Doing], trail: Trail) -> Place | None:
+def _main(found: Sequence[Doing], calls: LibraryCalls, trail: Trail) -> Place | None:
     """Return where code does most that changes nothing outside: in memory, by a library, or in looking at something."""
     inside = [act for act in trail.acts if act.kind in ("destroy", "query") and IN_MEMORY in act.labels]
     if inside:
         deed = next((act for act in inside if act.kind == "destroy" or act.get("effect").text == "DELETES"), inside[0])
         return deed.place
     looked = next((one.place for one in found if one.verb in LOOKS_AT), None)
-    return looked or told_at(trail)
+    return looked or calls.main(SAID_OF_TESTS, changing=True) or first_test(trail)
 
 
 LOOKS_AT = frozenset((Verb.STARTS, Verb.CONNECTS, Verb.FETCHES, Verb.READS, Verb.LISTS))

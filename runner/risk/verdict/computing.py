@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.model.expression import expression
 from runner.model.language_support import LANGUAGES
 from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.model.outline_data import words
-from runner.risk.verdict.naming import identifier, listed, quoted
+from runner.risk.verdict.naming import identifier, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -26,6 +25,7 @@ OF_FILES = words(
 WITH_FILES = words("os os.path glob io csv pathlib")
 """Modules of which functions look at files."""
 PRINTS = words("print pprint.pprint pprint.pp sys.stdout.write sys.stderr.write")
+JS_PRINTS = words("console.log console.info console.error console.warn console.dir process.stdout.write")
 JS_ROOTS = words(
     "console Math JSON Object Number String Array Boolean Date Map Set WeakMap WeakSet RegExp Symbol Intl BigInt "
     "Promise Error TypeError RangeError parseInt parseFloat isNaN isFinite structuredClone performance setTimeout "
@@ -120,6 +120,15 @@ def prints(language: Language | None, trail: Trail, code: str) -> bool:
     return "console." in code or "process.stdout" in code if language is Language.JAVASCRIPT else True
 
 
+def printed_in_words(language: Language | None, trail: Trail) -> str:
+    """Return what a program prints, in a word; '' where it prints nothing, or where nobody knows."""
+    if language is Language.PYTHON:
+        return "results" if not trail.called.isdisjoint(PRINTS) else ""
+    if language is Language.JAVASCRIPT:
+        return "a table" if "console.table" in trail.called else "" if trail.called.isdisjoint(JS_PRINTS) else "text"
+    return ""
+
+
 def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
     """Yield what is called and not known here, at most MOST_NAMED: libraries, and functions of Python's own."""
     if language is Language.SHELL:
@@ -133,7 +142,7 @@ def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
     is_known = _is_known_python if language is Language.PYTHON else _is_known_javascript
     found: dict[str, None] = {}
     for name in sorted(name for name in trail.called if not is_known(name)):
-        plain = _plain(name)
+        plain = plain_name(name)
         parts = plain.split(".")
         prefixes = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
         module = next((prefix for prefix in prefixes if prefix in loaded), "")
@@ -142,76 +151,6 @@ def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
         if len(found) == MOST_NAMED:
             break
     yield from found
-
-
-def calls_of(library: str, language: Language | None, trail: Trail) -> str:
-    """Return which functions of a library are called, for its quoted name; '' where none of their names tells."""
-    found: dict[str, None] = {}
-    for name, last in called_of(library, language, trail):
-        giver = name.rpartition("().")[0]
-        if last in OF_ANSWERS and giver in trail.called and _tells(giver.rpartition(".")[2]):
-            continue  # of what another one gave: `client.list_objects().get`
-        if _tells(last):
-            found[last] = None
-    return listed([identifier(one) for one in found]) if 0 < len(found) <= MOST_NAMED else ""
-
-
-def called_of(library: str, language: Language | None, trail: Trail) -> Iterator[tuple[str, str]]:
-    """Yield the functions of a library that are called, and the last part of their names."""
-    for name in sorted(trail.called):
-        parts = _plain(name).split(".")
-        top = parts[0] if language is Language.PYTHON else _plain(name).rpartition(".")[0]
-        if len(parts) > 1 and quoted(top.split(".")[0], 30) == library:
-            yield name, parts[-1]
-
-
-TELLING = words("query select find search list get fetch read load send run")
-"""Functions that say what is done in one word; others say it in two, as `list_buckets`."""
-
-
-OF_ANSWERS = words("get items keys values")
-"""What is called of the answer of a service, which is a table of values."""
-BEGINS = words(
-    "client resource Client connect close end cursor session Session Config setup disconnect quit send auth config "
-    "bucket loadFromDefault loadFromFile makeApiClient db collection then catch finally toArray"
-)
-"""What is called before and after the work, by the names that it has nearly everywhere."""
-NAMED_BY_VERBS = words("boto3 botocore googleapiclient azure kubernetes stripe github gitlab octokit twilio slack_sdk")
-"""Libraries for services whose functions are named after what the service does."""
-SERVICES = ("@aws-sdk/", "@azure/", "@google-cloud/", "@kubernetes/", "@octokit/", "dockerode", "aws-sdk", "mongodb")
-"""What the names of libraries of JavaScript for services begin with that name functions so."""
-LOOKS = words("get list describe head count exists has show find search read fetch lookup retrieve")
-"""Words that names of functions begin with which change nothing, if they do what they are called."""
-
-
-def only_look(library: str, language: Language | None, trail: Trail) -> bool:
-    """Return whether all that is called of a library, by its quoted name, is of a service and named after looking."""
-    called = {last for _, last in called_of(library, language, trail)} - BEGINS - OF_ANSWERS
-    name = library.strip("“”")
-    if language is Language.JAVASCRIPT:
-        called = {last for last in called if last[:1].islower() or last.endswith("Command")}  # others make objects
-    known = name in NAMED_BY_VERBS or (language is Language.JAVASCRIPT and name.startswith(SERVICES))
-    return known and bool(called) and all(WORD.split(one, maxsplit=1)[0].lower() in LOOKS for one in called)
-
-
-def is_said(library: str, language: Language | None, trail: Trail) -> bool:
-    """Return whether nothing is called of a library but what begins and ends what the acts say, or looks."""
-    acts = {act.name for act in trail.acts}
-    rest = [
-        last
-        for name, last in called_of(library, language, trail)
-        if last not in BEGINS and not any(act.startswith(f"{name}()") for act in acts)
-    ]
-    return not rest or only_look(library, language, trail)
-
-
-WORD = expression(r"_|(?<=[a-z0-9])(?=[A-Z])")
-
-
-def _tells(function: str) -> bool:
-    return (function[:1].islower() or function.endswith("Command")) and (
-        "_" in function or not function.islower() or function in TELLING
-    )
 
 
 def _named(module: str, plain: str, language: Language | None) -> str:
@@ -226,13 +165,14 @@ def is_known_call(name: str, *, javascript: bool = False) -> bool:
     return _is_known_javascript(name) if javascript else _is_known_python(name)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return the name of a function without the marks of what is called, and of what is an item."""
     return name.lstrip("~").replace("()", "").replace("[]", "").rstrip("*")
 
 
 @lru_cache(4096)
 def _is_known_python(name: str) -> bool:
-    plain, python = _plain(name), _python()
+    plain, python = plain_name(name), _python()
     if not plain or plain in python.builtins or plain in PRINTS or plain in DATACLASSES:
         return bool(plain)
     parts = plain.split(".")
@@ -244,7 +184,7 @@ def _is_known_python(name: str) -> bool:
 
 @lru_cache(4096)
 def _is_known_javascript(name: str) -> bool:
-    parts = _plain(name).split(".")
+    parts = plain_name(name).split(".")
     return parts[0] in JS_ROOTS or (len(parts) > 1 and parts[-1] in JS_METHODS)
 
 

@@ -12,7 +12,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import PICKED
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE, UNKNOWN, Value, labels_of
-from runner.risk.trace.remote import HOW
+from runner.risk.trace.remote import DELETING, HOW
 from runner.risk.trace.stores import ANY_CONDITION, ROWS_OF
 from runner.risk.trace.things import things
 from runner.risk.verdict.naming import AT_RUN_TIME, MEETS, Named, identifier, listed, quoted
@@ -30,7 +30,7 @@ CAPITALS = expression(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 BEHIND = expression(r"_?V\d$")
 """The number of a version at the end of a name."""
 OBJECT = expression(r"[A-Za-z]{2,20}(?: [A-Za-z]{1,20}){0,3}")
-TAKES = words("delete remove destroy drop purge terminate del batch bulk empty clear flush deregister truncate wipe")
+TAKES = DELETING | HOW | words("terminate del empty clear flush deregister")
 """Words that names of methods begin with, and behind which what they delete is named."""
 WHOLE = {
     "flushall": "every key of every database of the server",

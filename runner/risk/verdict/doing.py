@@ -46,7 +46,7 @@ from runner.risk.verdict.naming import (
     quoted,
     shown,
 )
-from runner.risk.verdict.programs import LONGEST_COMMAND, commands, containers, named_program
+from runner.risk.verdict.programs import LONGEST_COMMAND, WOULD_DO, commands, containers, named_program
 from runner.risk.verdict.sentence import NOT_KNOWN
 from runner.risk.verdict.things import changes_by_call, held_by, place_of
 
@@ -83,7 +83,7 @@ def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
             if act.language == WRITTEN:
                 if found[0] is Verb.STARTS and act.name == "psql":
                     continue  # a file of SQL, of which the statements are said
-                named = named._replace(words=f"{named.words}{IF_RUN}", whole="")
+                named = named._replace(words=f"{named.words}{IF_RUN}", whole="", does=_if_run(named.does))
             if act.labels:
                 if NOT_REACHED in act.labels:
                     named = named._replace(words=f"{named.words}{STAYS_AWAY}", place="", whole="")
@@ -95,6 +95,15 @@ def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
 
 WRITTEN, IF_RUN = "written", " (if run)"
 """The language of acts of a script that is written down and not started, and what is said of them."""
+
+
+def _if_run(done: Does | None) -> Does | None:
+    """Say of what a program does that a script is written for that it does it if that is run."""
+    if done is None or done.by == WOULD_DO:
+        return done and done._replace(what=f"{done.what}{IF_RUN}")
+    return done._replace(by=f"{done.by}{IF_RUN}")
+
+
 STAYS_AWAY = " (in a branch that is not taken as it stands)"
 BY_TEST = " (answered by nock)"
 MOCKED = "mocked"

@@ -76,6 +76,14 @@ def quoted(text: str, longest: int = LONGEST_NAME) -> str:
     return in_quotes(shown(text, longest))
 
 
+def one_word(name: str, longest: int = LONGEST_NAME) -> str:
+    """Return a name as `shown`, in quotes where it holds what could go on with a sentence of ours."""
+    return shown(name, longest) if ONE_WORD.fullmatch(name) is not None else quoted(name, longest)
+
+
+ONE_WORD = expression(r"[^\s;,“”\"]{1,2000}")
+
+
 def identifier(name: str) -> str:
     """Return a name as code has them, quoted where it is none."""
     return shown(name, 40) if IDENTIFIER.fullmatch(name) else quoted(name, 40)

@@ -75,7 +75,8 @@ def commands(act: Act, targets: Targets) -> Described:
 def _dry(named: Named, act: Act) -> Named:
     """Say of a command that only shows what it would do that it is a dry run."""
     given = [one.text for one in act.get("words").items or ()]
-    if not any(word[:1] == "-" for word in given) or not is_dry(act.name, given):
+    # What a program that nobody knows does with the word is not known either.
+    if not any(word[:1] == "-" for word in given) or is_stranger(act.name) or not is_dry(act.name, given):
         return named
     line = act.get("line").text
     if len(line) > LONGEST_COMMAND:

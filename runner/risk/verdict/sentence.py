@@ -84,10 +84,18 @@ def _listed(verb: Verb, names: Sequence[str]) -> str:
     return whole if verb in NAMED_WHOLE and len(whole) <= WANTED else listed(names)
 
 
+def and_more(clause: str) -> str:
+    """Return how a sentence ends that has no room for what follows a clause, which may count what it leaves out."""
+    return ", and does more" if clause.endswith(MORE) else " and more"
+
+
+MORE = " more"
+
+
 def finished(clauses: Sequence[str], *, more: bool = False, partly: str = "") -> str:
     """Return clauses as one sentence."""
-    parts = [*clauses, "more"] if more else list(clauses)
-    whole = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    whole = f"{', '.join(clauses[:-1])} and {clauses[-1]}" if len(clauses) > 1 and not more else ", ".join(clauses)
+    whole = f"{whole}{and_more(clauses[-1])}" if more else whole
     whole = whole.replace(f"{NOT_KNOWN} and ", f"{NOT_KNOWN}, and ").replace(f"{NOT_KNOWN},,", f"{NOT_KNOWN},")
     if not whole.isprintable():
         whole = shown(whole, LONGEST_SENTENCE)

@@ -13,7 +13,7 @@ from runner.risk.javascript.syntax import parse
 from runner.risk.literals.outline_javascript import MODULES as MODULES_READING
 from runner.risk.model.outline_data import words
 from runner.risk.verdict.computing import JS_ROOTS, is_known_call
-from runner.risk.verdict.naming import shown
+from runner.risk.verdict.naming import one_word, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,7 +56,7 @@ def _hard(code: str, root: Node, trail: Trail, program: _Program) -> Iterator[st
         yield from program.hard(node)
     for name in sorted(trail.called):
         if not is_known_call(name, javascript=True) and not program.is_own(name) and not _reads(name):
-            yield f"Calls {shown(name, 60)}, which is not known."
+            yield f"Calls {one_word(name, 60)}, which is not known."
 
 
 def _reads(name: str) -> bool:
@@ -174,7 +174,7 @@ class _Program:
 
     def _loads(self, module: str) -> list[str]:
         plain = module.removeprefix("node:").partition("/")[0]
-        return [] if plain in MODULES else [f"Loads {shown(module, 40)}, which is not known."]
+        return [] if plain in MODULES else [f"Loads {one_word(module, 40)}, which is not known."]
 
     def soft(self, node: Node) -> list[str]:
         match node.type:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.model.expression import expression
 from runner.risk.executing.running import ANYTHING, FIXED_WORDS
 from runner.risk.model.outline_data import words
-from runner.risk.verdict.naming import shown
+from runner.risk.verdict.naming import one_word, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,11 +33,11 @@ def of_commands(trail: Trail) -> Iterator[str]:
     for act in trail.acts:
         if act.kind == "command":
             if act.get("defined").texts:
-                yield f"Calls {shown(act.name, 40)}, a function and a program; which of them runs is not known."
+                yield f"Calls {one_word(act.name, 40)}, a function and a program; which of them runs is not known."
             if act.get("runs").texts:
-                yield f"Runs {shown(act.name, 40)}, which can run what it reads."
+                yield f"Runs {one_word(act.name, 40)}, which can run what it reads."
             elif not {act.name, act.name.rstrip("0123456789.")} & KNOWN:
-                yield f"Runs {shown(act.name or 'a program without a name', 40)}, which is not known."
+                yield f"Runs {one_word(act.name, 40) if act.name else 'a program without a name'}, which is not known."
         if act.kind in ("run", "execute"):
             yield from of_shell("\n".join(act.get("command" if act.kind == "run" else "code").texts))
 

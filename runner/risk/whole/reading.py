@@ -12,7 +12,7 @@ from runner.risk.model.bounds import CUT
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import HOLE
 from runner.risk.trace.files import FOUND_IN
-from runner.risk.verdict.naming import shown
+from runner.risk.verdict.naming import one_word, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,6 +71,7 @@ DEEDS = {
     "kill": "Stops programs",
     "unpickle": "Loads objects",
     "environment-change": "Changes the environment",
+    "store": "Changes an object",
     "written-secret": "Uses a password or a key that stands in the code",
 }
 """What acts that are not understood do, in words that begin a sentence; `runner.policy.unread_code` reads some."""
@@ -180,7 +181,7 @@ def _by_acts(trail: Trail) -> Iterator[str]:
 
 
 def _named(act: Act) -> str:
-    return shown(act.name or act.kind, LONGEST_NAME)
+    return one_word(act.name or act.kind, LONGEST_NAME)
 
 
 def _is_known(act: Act, name: str) -> bool:

@@ -123,7 +123,7 @@ def test_columns_and_shares_add_up_to_the_requests() -> None:
     assert all(one.name.endswith((" s", " min")) for one in overview.times_to_decide(shown)), "a number of what"
     names = {one.name: one.number for one in overview.deciders(shown)}
     assert names == {"You approved": 6, "Passed as LOW": 10, "Passed in trust": 2}
-    assert [one.name for one in overview.levels(shown)] == ["CRITICAL", "HIGH", "LOW"]
+    assert [one.name for one in overview.levels(shown)] == ["CRITICAL class", "HIGH class", "LOW class"]
     (refused,) = overview.refused(shown)
     assert refused.target == {"host": "stats.example.net", "period": "6"}
 

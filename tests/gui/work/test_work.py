@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.host_access.dialog import AllowDialog
 from app.look.look import Theme
@@ -570,6 +570,26 @@ def test_a_held_command_is_shown_whole_and_critical_is_held(desk: Desk) -> None:
     desk.qtbot.waitUntil(lambda: bool(answers(desk)))
     QTest.mouseRelease(dialog.run, LEFT)
     assert answers(desk) == [("answer", NAME, 62, True, "")]
+
+
+def test_the_reason_of_a_held_command_has_the_room_that_a_short_command_leaves(desk: Desk) -> None:
+    desk.window.resize(960, 600)
+    why = "Deletes keys, credentials or start-up files."
+    bench = Bench(desk, session(held=(replace(held(), text="rm -rf ~/.ssh", reasons=(why,)),)))
+    (row,) = bench.page.card.questions.held
+    _lay_out(row)
+    assert row.why.text() == f"CRITICAL {why}" == row.why._shown()
+    long = replace(held(), text="echo " + "x" * 2000, reasons=(why,))
+    row.show_command(session(), long)
+    _lay_out(row)
+    assert row.text.width() > row.why.width() > row.width() // 5, "neither takes the room of the other"
+
+
+def _lay_out(row: QWidget) -> None:
+    """Have the parts of a row take the room that they are given next."""
+    layout = row.layout()
+    assert layout is not None
+    layout.activate()
 
 
 def test_a_held_command_says_that_the_policy_wants_a_stronger_sandbox(desk: Desk) -> None:

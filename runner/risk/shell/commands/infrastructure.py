@@ -429,12 +429,21 @@ def _is_own(command: Command) -> bool:
         return False
     if options.keys() & {"--git-dir", "--work-tree"} or any(map(LEADS_ELSEWHERE.fullmatch, state.variables)):
         return False
+    if any(RUNS_PYTHON.match(word.text) for word in command.arguments):
+        return False
     folder = options.get("-C", state.folder)
     if folder is UNKNOWN and trail.folder is not None:
         folder = trail.folder  # where another language starts git
+    # A clone that fails makes no folder: a script that does not end there is still where it was before the `cd`.
+    if "-C" not in options and trail.folder is None and BELOW.search(folder.text) and not command.shell.halts:
+        return False
     return is_temporary(trail.own.only(folder)) and not any(map(_may_tie, trail.acts))
 
 
+BELOW = expression(rf"{HOLE}[^/{HOLE}]{{0,200}}/[^/]")
+"""A folder below a temporary one."""
+RUNS_PYTHON = expression(r"--[a-z-]{1,40}-callback")
+"""Options of `git filter-repo` that are code."""
 LEADS_ELSEWHERE = expression(r"GIT_(?!(?:AUTHOR|COMMITTER)_|PAGER$|EDITOR$|TERMINAL_PROMPT$).*|TMPDIR|TEMP|TMP")
 """Variables by which git works on another repository than that of the folder, or a temporary folder is in another."""
 OF_ANOTHER = expression(r"(?i)(?:^|/)\.git(?:/|$)|(?:^|/)(?:config(?:\.worktree)?|commondir)$")
@@ -471,7 +480,7 @@ def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
     match verb:
         case "reset" if "--hard" in options:
             return "all changes that are not committed"
-        case "clean" if forced and "n" not in short:
+        case "clean" if forced:
             part = bool(rest) and all(PART.fullmatch(one) for one in rest)
             if "X" in short:
                 return "" if part else "all files that git ignores"

@@ -9,6 +9,7 @@ from runner.model.expression import expression
 from runner.risk.model.acts import Act, Source
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import UNKNOWN, Value, alternatives, concatenate, each, either, labels_of, text
+from runner.risk.shell.commands.dry import is_dry
 from runner.risk.trace.remote import note_request
 from runner.risk.trace.shown import secrets
 
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
 
 CURL_DATA = words(
     "-d --data --data-binary --data-raw --data-ascii --data-urlencode -F --form -T --upload-file --json -H --header -b "
-    "-A -u --user-agent -e --referer"
+    "-A -u --user-agent -e --referer --url-query --variable --expand-data --expand-url --cookie --user"
 )
 """Options whose value is sent."""
 
 
+ENCODED = words("--data-urlencode --url-query --variable")
 OF_FILE = expression(r"(?s)(?:^|=)[@<](.+)$")
 OF_ENCODED = expression(r"(?s)^[\w.-]{0,100}@(.+)$")
-"""How a value names a file that is sent; `--data-urlencode` takes a name before it."""
+"""How a value names a file that is sent; those of ENCODED take a name before it."""
 
 
 def curl(command: Command) -> Value | None:
@@ -51,8 +53,9 @@ def curl(command: Command) -> Value | None:
     if (sent is not UNKNOWN and not asks) or url.labels:
         command.act("send", url=url, data=sent.labelled(url.labels))
     asked = next((options[name].text for name in ("-X", "--request") if name in options), "")
+    asked_of = each(url, lambda known: known if "://" in known else f"http://{known}")
     if asked.upper() in ("DELETE", "PATCH", "PUT", "POST"):
-        request = Act("send", command.name, {"url": url}, command.place, command.labels)
+        request = Act("send", command.name, {"url": asked_of}, command.place, command.labels)
         note_request(command.shell.trail, request, asked, sent)
     for own in [one for one in urls if one.text.lower().startswith("file://")]:
         command.read(each(own, lambda known: known[7:]))
@@ -76,7 +79,7 @@ def _posted(command: Command, names: Collection[str]) -> Value:
             value = text(argument.text[2:], labels=argument.labels)
         if value is None:
             continue
-        encoded = "--data-urlencode" in (name, argument.text)
+        encoded = not ENCODED.isdisjoint((name, argument.text))
         file = (OF_ENCODED if encoded else OF_FILE).search(value.text)
         if file is not None:
             path = text(file[1].partition(";")[0], labels=value.labels)
@@ -177,7 +180,7 @@ def telnet(command: Command) -> Value | None:
 def remote_copy(command: Command) -> Value | None:
     """scp, rsync, sftp: to or from another host."""
     options, operands = command.parsed()
-    if len(operands) < 2 or (command.name == "rsync" and options.keys() & {"-n", "--dry-run"}):
+    if len(operands) < 2 or (command.name == "rsync" and is_dry("rsync", [one.text for one in command.arguments])):
         return UNKNOWN
     sources, target = operands[:-1], operands[-1]
     remote = expression(r"^(?!/)[^/\s]+:|^\w+://")

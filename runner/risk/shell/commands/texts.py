@@ -115,7 +115,8 @@ def passes(skip: int = 0) -> Handler:
         if command.name == "jq":
             labels |= labels_of(command.arguments)  # `--arg name value`, from which it makes its output
         if command.name.endswith("grep") and labels & {"process", Source.ENVIRONMENT} and operands:
-            kind = "compare" if "process" in labels else "search-environment"
+            asks = not options.keys().isdisjoint(QUIET) and IS_SET.fullmatch(operands[0].exact or "")
+            kind = "compare" if "process" in labels or asks else "search-environment"
             command.act(kind, text=operands[0], **{"with": Value(labels=labels)})
         only = command.name.endswith("grep") and any("o" in option for option in options if option[1:2] != "-")
         if only and operands and NAMES_ONLY.fullmatch(operands[0].exact or "") is not None:
@@ -123,6 +124,11 @@ def passes(skip: int = 0) -> Handler:
         return Value(labels=labels)
 
     return handle
+
+
+QUIET = ("-q", "--quiet", "--silent")
+IS_SET = expression(r"\^?[A-Z][A-Z0-9_]{1,60}=?")
+"""What is looked for in the environment where it is only asked whether a variable is set, and nothing is shown."""
 
 
 def cut(command: Command) -> Value | None:
