@@ -14,7 +14,7 @@ from tests.breaks.stage import Run, judged, not_green
 ROOT = Path(__file__).resolve().parent.parent
 FINDINGS = {
     "attacks.toml": [str(number) for number in range(1, 15)],
-    "gallery.toml": [f"gallery-{number}" for number in range(1, 9)],
+    "gallery.toml": [f"gallery-{number}" for number in range(1, 10)],
     "gvisor.toml": [f"gvisor-{number}" for number in range(1, 13)],
     "functional.toml": [f"F{number}" for number in range(1, 13) if number != 7],
     "reliability.toml": [f"R{number}" for number in range(1, 26)],

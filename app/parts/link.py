@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
 
+ISOLATED, END = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+"""Between them a text has a direction of its own."""
+
+
 class LinkButton(QPushButton):
     """Words in the color of a link on one line; cut at the end where there is no room, all of it in the tool tip."""
 
@@ -41,5 +45,7 @@ class LinkButton(QPushButton):
 
     def _elide(self) -> None:
         shown = self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, max(0, self.width() - 4))
+        if self.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+            shown = f"{ISOLATED}{shown}{END}"  # a command in the words would read in another order
         # Qt takes an ampersand in the words of a button for a shortcut.
         self.setText(shown.replace("&", "&&"))
