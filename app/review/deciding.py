@@ -298,7 +298,8 @@ class Deciding(QWidget):
         card = self.review.card
         if card is None or card.decision is None or not _is_over(card):
             return False
-        return card.decision.by is Decider.PERSON or self._cases.count_waiting() > 0
+        missed = card.decision.verdict is Verdict.EXPIRED  # and can still be approved for later, here
+        return (card.decision.by is Decider.PERSON and not missed) or self._cases.count_waiting() > 0
 
     @Slot()
     def _give_way(self) -> None:
