@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.demo.stage import PATIENCE, play, xdotool
 from app.host_access.dialog import AllowDialog
+from app.host_access.hosts import ASKING
 from app.look.look import Theme
 from app.running.panel import RunningPanel
 from runner.gateway.snippets import configurations
@@ -153,7 +154,7 @@ async def _fetch(stage: Stage, walk: Walk) -> None:
     await _shots(stage, walk, "4-refused")
     await asyncio.sleep(1)  # the guard of the row rests
     _click(stage, lambda: _middle(row.allow))
-    while not stage.do(lambda: bool(row.became.text()) and not row.allow.isVisible()):
+    while not stage.do(lambda: row.became.text() not in ("", ASKING) and not row.allow.isVisible()):
         await asyncio.sleep(0.2)
         if dialog := stage.do(lambda: next((d for d in _dialogs(stage) if d.yes.isEnabled()), None)):
             walk.seen["private"] = stage.do(lambda: [label.text() for label in dialog.texts])
