@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from runner.model.expression import expression
 from runner.risk.javascript.methods import first
 from runner.risk.model.acts import Source
-from runner.risk.model.held import until_forgotten
+from runner.risk.model.held import found_in
 from runner.risk.model.value import UNKNOWN, Value, alternatives, labels_of, text
+from runner.risk.trace.machine import CHANGES_OBJECTS
 from runner.risk.trace.shown import secrets
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def shell_command(machine: Machine, called: Value, args: Args, named: Named, pla
 def in_sandbox(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """`sg.send({mailSettings: {sandboxMode: {enable: true}}})`: SendGrid only checks all the mails of the call."""
     code = machine.walker.written  # type: ignore[attr-defined]
-    if len(args) != 1 or args[0].others or _changes_objects(code) or secrets(labels_of(args)):
+    if len(args) != 1 or args[0].others or found_in(code, CHANGES_MAILS) or secrets(labels_of(args)):
         return None
     mails = args[0].items if args[0].items is not None else [args[0]]
     handed = [id(one.fields) for calls in machine.trail.given.values() for call in calls for one in call if one.fields]
@@ -85,20 +85,11 @@ def in_sandbox(machine: Machine, called: Value, args: Args, named: Named, place:
     return Value(name=f"{called.name}()")
 
 
-CHANGES_OBJECTS = expression(
-    r"\bdelete\b|\b(?:assign|merge\w*|extend|defaults\w*|Reflect|defineProperty|Proxy|eval|Function|setPrototypeOf|with)\b"
-    r"|mail_?[sS]ettings\b(?!['\"]?\s{0,9}:)|sandbox_?[mM]ode\b(?!['\"]?\s{0,9}:)|\[\s{0,9}['\"`](?:mail|sandbox)"
+CHANGES_MAILS = expression(
+    rf"{CHANGES_OBJECTS}|mail_?[sS]ettings\b(?!['\"]?\s{{0,9}}:)|sandbox_?[mM]ode\b(?!['\"]?\s{{0,9}}:)"
+    r"|\[\s{0,9}['\"`](?:mail|sandbox)"
 )
 """Ways in which what a mail says of itself may be something else later."""
-
-
-@lru_cache(maxsize=1)
-def _changes_objects(code: str) -> bool:
-    """Return whether a program may change what a mail says of itself; asked for each mail of one program."""
-    return CHANGES_OBJECTS.search(code) is not None
-
-
-until_forgotten(_changes_objects.cache_clear)
 
 
 def _has_sandbox(mail: Value) -> bool:

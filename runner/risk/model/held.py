@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
 _GIVE_UP: list[Callable[[], None]] = []
@@ -19,3 +21,12 @@ def forget() -> None:
     """Give up all that is held."""
     for give_up in _GIVE_UP:
         give_up()
+
+
+@lru_cache(maxsize=8)
+def found_in(code: str, pattern: re.Pattern[str]) -> bool:
+    """Return whether a program has `pattern` in it: looked for once, however many of its calls ask."""
+    return pattern.search(code) is not None
+
+
+until_forgotten(found_in.cache_clear)

@@ -20,14 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.expression import expression
 from runner.risk.model import fold
 from runner.risk.model.acts import DEEDS, NOT_REACHED, OF_PLACES, OFFLINE, TEST_ROWS, WAY_BACK, Place, Source
 from runner.risk.model.bounds import CUT, CUT_OFF, bounded, excerpt, is_beyond
-from runner.risk.model.held import until_forgotten
+from runner.risk.model.held import found_in
 from runner.risk.model.outline_data import words
 from runner.risk.model.value import (
     HOLE,
@@ -258,7 +257,7 @@ class Machine:
         return either((found, *(self._attribute(one, name, extra) for one in owner.others)))
 
     def _is_of_safe(self, owner: Value) -> bool:
-        """Return whether an object comes of a library that was handed a file of the person's."""
+        """Return whether an object was made by a library that was given a file of the person's."""
         acts = (act for act in self.trail.acts if act.kind == "hand" and act.get("paths").items)
         return any(owner.name.startswith(f"{act.name}()") for act in acts)
 
@@ -481,7 +480,7 @@ class Machine:
 
     def _is_written_as_tried(self) -> bool:
         """Return whether nothing in a program of JavaScript may take `DryRun` back from what it has put together."""
-        return self.language != "javascript" or not takes_back(getattr(self.walker, "written", ""))
+        return self.language != "javascript" or not found_in(getattr(self.walker, "written", ""), TAKES_BACK)
 
     def _each_deleted(
         self, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str]
@@ -816,20 +815,15 @@ def is_tried(name: str, args: Sequence[Value], named: Mapping[str, Value]) -> bo
     return any(one.name in ("True", "true") for one in given)
 
 
-TAKES_BACK = expression(
-    r"\bdelete\b|\b(?:assign|merge\w*|extend|defaults\w*|Reflect|defineProperty|Proxy|eval|Function|setPrototypeOf|with)\b"
-    r"|\.\.\.|\bDryRun\b(?!['\"]?\s{0,9}:\s{0,9}true\b)|\[\s{0,9}\w{1,60}\s{0,9}\]\s{0,9}="
+CHANGES_OBJECTS = (
+    r"\bdelete\b|\b(?:assign|merge\w*|extend|defaults\w*|Reflect|defineProperty|Proxy|eval|Function|"
+    r"setPrototypeOf|with)\b"
 )
-"""Ways in which what a program puts together may say something else later."""
-
-
-@lru_cache(maxsize=1)
-def takes_back(code: str) -> bool:
-    """Return whether a program may change the settings that it gives; asked for each call of one program."""
-    return TAKES_BACK.search(code) is not None
-
-
-until_forgotten(takes_back.cache_clear)
+"""Ways in which a program of JavaScript may change later what it has put together."""
+TAKES_BACK = expression(
+    rf"{CHANGES_OBJECTS}|\.\.\.|\bDryRun\b(?!['\"]?\s{{0,9}}:\s{{0,9}}true\b)|\[\s{{0,9}}\w{{1,60}}\s{{0,9}}\]\s{{0,9}}="
+)
+"""Ways in which it may say something else than that a call is only tried."""
 
 
 ASKING = words("get head options fetch")
