@@ -105,7 +105,7 @@ class ShellContext:
     keeps_random: bool = False
     """Whether nothing in the script takes numbers out of what has a random one, or sets where they come from."""
     asking: int = 0
-    """Operators and conditions around the current command by which the script goes on where it fails."""
+    """Operators and conditions around the current command by which the script continues where it fails."""
     replaced: set[str] = field(default_factory=set)
     """Programs in the place of which there surely is a function of the script, which only says its arguments."""
 

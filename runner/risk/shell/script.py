@@ -153,7 +153,7 @@ class Shell:
                 self.shell.probing = False
 
     def _negated(self, node: Node, stdin: Value) -> Value:
-        """Follow `! ...`, after which a script goes on whatever came of it."""
+        """Follow `! ...`, after which a script continues whatever its result."""
         self.shell.asking += 1
         try:
             return self.block(node.named_children, stdin)

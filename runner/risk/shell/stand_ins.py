@@ -42,7 +42,7 @@ LEAVES_ALONE = (ALSO_SAYS - {"tee", "."}) | words(
     "mkdir mktemp export readonly set diff cmp grep egrep fgrep wc head tail cut tr jq sha256sum md5sum basename "
     "dirname ls stat read wait ["
 )
-"""Commands that change nothing in a folder but by what they are told to write, and start nothing."""
+"""Commands that change nothing in a folder except in the files that their options name, and start nothing."""
 PLAIN_NAME = expression(r"-[a-moq-uw-z]{1,3}|[A-Za-z_]\w{0,40}")
 """A word of `read` that names a variable, or an option of it; `-n` of others makes one name stand for another."""
 INDIRECT = expression(

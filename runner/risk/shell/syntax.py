@@ -45,7 +45,7 @@ GOES_ON_AGAIN = expression(r"\bset\s[^\n]{0,60}\+[a-z]{0,6}[eo]|\btrap\b[^\n]{0,
 
 
 def halts_from(root: Node) -> int:
-    """Return the line from which on a script ends where a plain command fails; 0 where it may go on anywhere."""
+    """Return the line from which on a script ends where a plain command fails; 0 where it may continue anywhere."""
     if GOES_ON_AGAIN.search(source(root)) is not None:
         return 0
     first = next((one for one in root.named_children if one.type not in ("comment", "variable_assignment")), None)

@@ -67,7 +67,7 @@ ASKS = words(
     "call callservice callmethod invoke execute executekw execute_kw rpc request sendcommand command emit dispatch "
     "perform method action query_raw callfunction"
 )
-"""Methods, in small letters, that get told by a text what to do."""
+"""Methods, in small letters, whose text argument names what to do."""
 OF_TESTS = expression(
     r"(?i)(?<![a-z])(?:memory|sinon|fake|stub|test|jest|pg-mem|pglite)|mock(?![a-z])|mocking|supertest|vitest|^nock$"
     r"|^msw|^aedes$"

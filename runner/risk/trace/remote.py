@@ -401,7 +401,7 @@ def note_verb(
 def _note_by_key(
     trail: Trail, called: Value, args: Sequence[Value], named: Mapping[str, Value], library: str, place: Place
 ) -> bool:
-    """Note what a library that was given a key is told to do by the roles of arguments, or by a text; tell whether."""
+    """Note what is asked of a library that was given a key, by the roles of arguments or by a text; return whether."""
     last = called.name.removesuffix("()").rpartition(".")[2]
     if not _has_key(trail, library):
         return False
@@ -455,7 +455,7 @@ MOST_BEFORE = 4
 HOW = words("batch bulk mass many multi async begin do hard soft force forced permanently really safe safely recursive")
 """Words that stand before a verb and say how."""
 DISPATCHES = words("call trigger invoke execute run request send command perform dispatch rpc api do service action")
-"""Words that names of functions have in them which are told by a text what to do."""
+"""Words in the names of functions whose text argument names what to do."""
 OPENS_LOCKS = words("disarm unlock unarm")
 ENDS_GUARD = words("disable stop deactivate suspend bypass mute turn switch off pause")
 GUARDED = words(
@@ -470,8 +470,8 @@ def _asked_for(last: str, args: Sequence[Value]) -> list[str]:
     parts = {part.lower() for part in PART.findall(last)}
     if DISPATCHES.isdisjoint(parts):
         return [last]
-    told = [one.exact or "" for one in bounded(set(), list(args), MOST_BEFORE, "arguments")]
-    return [one for one in told if NAME.fullmatch(one)]
+    texts = [one.exact or "" for one in bounded(set(), list(args), MOST_BEFORE, "arguments")]
+    return [one for one in texts if NAME.fullmatch(one)]
 
 
 NAME = expression(r"[A-Za-z][\w.:/-]{2,60}")
@@ -491,7 +491,7 @@ def _unguards(last: str, args: Sequence[Value]) -> str:
 
 
 def _dispatched(last: str, args: Sequence[Value]) -> str:
-    """Return what a call is told to do that deletes something; '' for anything else."""
+    """Return what a call asks for that deletes something; '' for anything else."""
     asked = [one for one in _asked_for(last, args) if one != last]
     return next((one for one in asked if _deletes([part.lower() for part in PART.findall(one)])), "")
 
@@ -559,7 +559,7 @@ def _opened_by_name(last: str, values: Sequence[Value]) -> str:
 
 
 def _forwarded(values: Sequence[Value], named: Mapping[str, Value]) -> str:
-    """Return the setting by which messages go on to an address: `redirectTo: a@b.example`; '' for none."""
+    """Return the setting by which messages are forwarded to an address: `redirectTo: a@b.example`; '' for none."""
     for fields in _levels(values, named):
         for key, value in fields.items():
             if FORWARDING.fullmatch(key) and (to := next((one for one in texts_of(value, 4) if "@" in one), "")):

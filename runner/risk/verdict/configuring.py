@@ -151,8 +151,8 @@ def is_again(act: Act) -> bool:
 def _call_of(act: Act) -> str:
     """Name the method by which something is changed; one that says no more than `create` with what it is of."""
     *before, last = act.name.replace("()", "").replace("[]", "").split(".")
-    told = before and not CAPITALS.search(last) and "_" not in last and OF_CALL.fullmatch(before[-1]) is not None
-    return identifier(f"{before[-1]}.{last}" if told else last)
+    with_owner = before and not CAPITALS.search(last) and "_" not in last and OF_CALL.fullmatch(before[-1]) is not None
+    return identifier(f"{before[-1]}.{last}" if with_owner else last)
 
 
 OF_CALL = expression(r"[A-Za-z]\w{2,40}")

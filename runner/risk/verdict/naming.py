@@ -77,7 +77,7 @@ def quoted(text: str, longest: int = LONGEST_NAME) -> str:
 
 
 def one_word(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a name as `shown`, in quotes where it holds what could go on with a sentence of ours."""
+    """Return a name as `shown`, in quotes where it could be read as a part of the sentence around it."""
     return shown(name, longest) if ONE_WORD.fullmatch(name) is not None else quoted(name, longest)
 
 

@@ -2,7 +2,7 @@
 
 Programs differ in their names and hardly in their grammar: `kubectl get pods`, `az vm list`,
 `snapper -c root delete 4`, `aws rds
-describe-db-instances`, `heroku pg:info`. What is told here of a program is what its maker called it: only for programs
+describe-db-instances`, `heroku pg:info`. What is said here of a program is what its maker called it: only for programs
 that are known is it said that they do that.
 """
 

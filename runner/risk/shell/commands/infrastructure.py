@@ -272,7 +272,7 @@ def _alone(words: Sequence[str]) -> bool:
 
 
 def _kept(words: Sequence[str]) -> list[str]:
-    """Return what a tool for backups is told to keep, as `daily 7`."""
+    """Return what the options of a tool for backups keep, as `daily 7`."""
     found = []
     for at, word in enumerate(words):
         name, equals, value = word.partition("=")
